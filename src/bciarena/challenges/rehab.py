@@ -1,0 +1,80 @@
+"""Four-class upper-limb imagery for rehabilitation: flexion or fist, left or right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from bciarena.challenges.itr import itr
+from bciarena.challenges.rulebook import Rule, build, mask
+from bciarena.challenges.trial import Score, Trial, accuracy, by_block, mean_length_s
+from bciarena.recording.montages import CAP77
+
+CLASSES = {1: "left flexion", 2: "right flexion", 3: "left fist", 4: "right fist"}
+SIDE = {"1": "left", "2": "right", "3": "left", "4": "right"}
+RELEASED = 200
+EXACT, SIDE_ONLY = 100, 50
+
+
+def side_right(trial: Trial) -> bool:
+    """Whether the answer came in time and names the right hand."""
+    return trial.status == "in_time" and trial.answer is not None and SIDE.get(trial.answer) == SIDE[trial.truth]
+
+
+def points(trial: Trial) -> int:
+    """100 for the exact class, 50 for the right side only, else 0."""
+    return EXACT if trial.correct else SIDE_ONLY if side_right(trial) else 0
+
+
+def score(trials: Sequence[Trial]) -> Score:
+    """Sum of the points of all trials; the ITR is shown beside it and touches nothing (R11)."""
+    blocks = []
+    for subject, block, own in by_block(trials):
+        total = sum(map(points, own))
+        parts = {"accuracy": accuracy(own), "mean_length_s": mean_length_s(own)}
+        blocks.append({"subject": subject, "block": block, "score": total} | parts)
+    subjects = [
+        {"subject": subject, "score": sum(map(points, group))}
+        for subject, group in groupby(trials, key=lambda trial: trial.subject)
+    ]
+    total = sum(map(points, trials))
+    metrics = {
+        "total": total,
+        "mean_points": total / len(trials) if trials else 0.0,
+        "accuracy": accuracy(trials),
+        "side_accuracy": sum(map(side_right, trials)) / len(trials) if trials else 0.0,
+        "itr": itr(accuracy(trials), len(CLASSES), mean_length_s(trials)),
+        "mean_length_s": mean_length_s(trials),
+    }
+    return Score(total, metrics, subjects, blocks, list(trials), [])
+
+
+RULEBOOK = build(
+    Rule("id", "rehab/1", "基于非侵入式脑机接口的运动康复训练技术与系统赛项"),
+    Rule("title", "Four-class rehabilitation imagery", "左/右手屈伸运动想象、左/右手握拳运动想象四类"),
+    Rule("title_zh", "四分类康复运动想象", "左/右手屈伸运动想象、左/右手握拳运动想象四类"),
+    Rule("channels", CAP77, "表 4 电极区域-导联名称（实际使用其中 77 导联）"),
+    Rule("rate", 1000, "设备采样率为 1000Hz…未做降采样或其他滤波处理"),
+    Rule("packet_n", 40, "数据包中包含 40ms 的实验EEG 数据（最后一个数据包长度可能小于 40ms）"),
+    Rule("truth", {code: str(code) for code in CLASSES}, "3s 时打任务标签（1/2/3/4）"),
+    Rule("idle", frozenset(), "every trial asks for an answer"),
+    Rule("mask", mask(dict.fromkeys(CLASSES, RELEASED)), "测试数据中 1234 会统一以“200”标签给出"),
+    Rule("masked", frozenset({RELEASED}), "测试数据中 1234 会统一以“200”标签给出"),
+    Rule("vocabulary", {str(k): v for k, v in CLASSES.items()}, "左手屈肘对应‘1’，右手屈对应‘2’，左手握拳对应‘3’，右手握拳对应‘4’"),
+    Rule("answers", "text_or_integer", "需要返回字符串类型的标签; R16: the integer 3 is taken for '3'"),
+    Rule("limit_s", 4.0, "最多采集 4 秒的 EEG 数据（不含 4 秒）…该试次结果为-1; R2"),
+    Rule("limit_covers_thinking", False, "已经获取了超过当前限制时间的 EEG 数据: data, not computing"),
+    Rule("missing_s", 4.0, "未反馈结果，则判决结果将被记录为误判; shown with the whole 4 s"),
+    Rule("floor_s", 0.0, "no lower bound is given"),
+    Rule("late_answer", "-1", "否则该试次识别结果将被视为无效，该试次结果为-1"),
+    Rule("closing", None, "a report until the next trial's data begins belongs to the trial; R3"),
+    Rule("decides", "first", "在一个试次时间内，参赛算法需要反馈一次结果"),
+    Rule("repeat_is_violation", False, "每个 trial 提交一次结果: the first counts"),
+    Rule("score", score, "完全正确 100 分, 仅侧别正确 50 分, 完全错误 0 分, 全部 block 加总; R11"),
+    Rule("unit", "points", "总成绩将由所有被试的全部 block 的成绩加总得出"),
+    Rule("shard", "subject", "points are summed over trials"),
+    Rule("names_subject", True, "subject_id: 当前数据包的被试编号"),
+    Rule("finish", "object", "finished_flag = true 时…需要停止处理并自行退出; an object without data; R14"),
+    Rule("dialect", "C", "await get_data, await report"),
+    Rule("python", "3.10", "text silent on the version; the contest's interpreter is 3.10"),
+)

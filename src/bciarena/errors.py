@@ -1,0 +1,34 @@
+"""The three kinds of trouble: wrong input, a failing entry, and our own fault.
+
+They are different types because they end differently: wrong input is told in one line (exit 2), a failing
+entry gets a final verdict (exit 1), and a fault of ours is retried and shown to the operator (exit 3).
+"""
+
+
+class ArenaError(Exception):
+    """Base of everything this package raises on purpose."""
+
+
+class BadInput(ArenaError):
+    """The user gave something unusable; the message is one line: what, where, what to do."""
+
+
+class EntryFailed(ArenaError):
+    """The entry is to blame.
+
+    Parameters
+    ----------
+    verdict : str
+        A verdict of the score file, e.g. ``crashed``.
+    reason : str
+        What happened, for the contestant.
+    """
+
+    def __init__(self, verdict: str, reason: str) -> None:
+        super().__init__(f"{verdict}: {reason}")
+        self.verdict = verdict
+        self.reason = reason
+
+
+class Fault(ArenaError):
+    """Our side failed; the run says nothing about the entry and may be repeated."""

@@ -1,0 +1,12 @@
+"""Recordings: what a data folder holds, read without copying and without running anything in it.
+
+>>> recording = open_recording("data")              # doctest: +SKIP
+>>> block = recording.subjects[0].blocks[0]         # doctest: +SKIP
+>>> block.data.shape, block.rate, block.events[:3]  # doctest: +SKIP
+"""
+
+from bciarena.recording.folder import open_recording, open_sets
+from bciarena.recording.model import Block, Event, Recording, Subject
+from bciarena.recording.write import write_contest
+
+__all__ = ["Block", "Event", "Recording", "Subject", "open_recording", "open_sets", "write_contest"]

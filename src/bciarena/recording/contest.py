@@ -1,0 +1,106 @@
+"""One block of the contest layout: a file with the keys data, srate, ch_names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bciarena.errors import BadInput
+from bciarena.recording.model import Block
+from bciarena.recording.npz import read_npz
+from bciarena.recording.pickles import read_pickle
+from bciarena.recording.spool import spool
+
+
+def read_mat(path: Path) -> dict[str, Any]:
+    """The variables of a MATLAB file, version 5 by scipy or 7.3 by h5py (extra ``files``)."""
+    import scipy.io
+
+    try:
+        return dict(scipy.io.loadmat(path))
+    except NotImplementedError:
+        return _read_hdf5(path)
+    except Exception as error:
+        raise BadInput(f"{path}: not a readable MATLAB file ({error})") from error
+
+
+def _read_hdf5(path: Path) -> dict[str, Any]:
+    try:
+        import h5py
+    except ImportError:
+        raise BadInput(f"{path}: MATLAB 7.3 files need h5py: pip install 'bciarena[files]'") from None
+    content: dict[str, Any] = {}
+    with h5py.File(path) as file:
+        for key in ("data", "srate", "ch_names"):
+            if key in file:
+                item = file[key]
+                if item.dtype == h5py.ref_dtype:  # a cell of strings
+                    content[key] = ["".join(map(chr, file[ref][()].ravel())) for ref in item[()].ravel()]
+                else:
+                    content[key] = item[()].T  # MATLAB stores columns first
+    return content
+
+
+READERS: dict[str, Callable[[Path], Any]] = {".npz": read_npz, ".pkl": read_pickle, ".mat": read_mat}
+
+
+def read_block(path: Path) -> Block:
+    """Read a block file; one clear line names the file and field when something is missing or odd."""
+    content = READERS[path.suffix](path)
+    if not isinstance(content, Mapping):
+        raise BadInput(f"{path}: holds {type(content).__name__}, not a dict with data, srate and ch_names")
+    for key in ("data", "srate", "ch_names"):
+        if key not in content:
+            raise BadInput(f"{path}: field {key} is missing; a block has data, srate and ch_names")
+    data = _matrix(path, content["data"])
+    names = _names(path, content["ch_names"])
+    rows = data.shape[0]
+    if len(names) == rows:  # some files name the trigger row too
+        names = names[:-1]
+    if len(names) != rows - 1:
+        raise BadInput(
+            f"{path}: field ch_names: {len(names)} names for {rows} rows of data; expected one name for each row "
+            "but the last, the trigger"
+        )
+    return Block(data[:-1], data[-1], _rate(path, content["srate"]), names, str(path))
+
+
+def _matrix(path: Path, value: Any) -> NDArray[Any]:
+    data = value if isinstance(value, np.ndarray) else np.asarray(value)
+    if data.ndim != 2 or data.dtype.kind not in "fiu":
+        raise BadInput(
+            f"{path}: field data: {data.dtype} of shape {data.shape}; expected numbers of shape (channels + 1, samples)"
+        )
+    if data.shape[0] < 2 or data.shape[1] < 1:
+        raise BadInput(f"{path}: field data: shape {data.shape} holds no samples or no channels")
+    if isinstance(data, np.memmap) or isinstance(data.base, np.memmap) or data.nbytes <= 1 << 20:
+        return data
+    # MATLAB readers return the array in memory: move it to disk, so that a folder of blocks is not held at once.
+    fortran = bool(data.flags.f_contiguous)
+    source = data.T if fortran else data
+    return spool((np.ascontiguousarray(row) for row in source), data.dtype, data.shape, fortran)
+
+
+def _rate(path: Path, value: Any) -> int:
+    rate = np.asarray(value).ravel()
+    if rate.size != 1 or rate.dtype.kind not in "fiu" or not rate[0] > 0 or int(rate[0]) != rate[0]:
+        raise BadInput(f"{path}: field srate: {value!r} is not a whole number of samples per second")
+    return int(rate[0])
+
+
+def _names(path: Path, value: Any) -> tuple[str, ...]:
+    flat = np.asarray(value, dtype=object).ravel() if not isinstance(value, np.ndarray) else value.ravel()
+    names = []
+    for item in flat:
+        while isinstance(item, np.ndarray) and item.size == 1:  # MATLAB cells nest
+            item = item.ravel()[0]
+        if isinstance(item, bytes):
+            item = item.decode("utf-8", "replace")
+        if not isinstance(item, str):
+            raise BadInput(f"{path}: field ch_names: {item!r} is not a channel name")
+        names.append(item.strip())
+    return tuple(names)

@@ -1,0 +1,148 @@
+"""Recording, Subject, Block, Event: plain values that everything else passes around."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bciarena.errors import BadInput
+
+CHUNK_N = 1 << 16  # samples looked at in one go, so that checking a long block needs little memory
+
+
+class Event(NamedTuple):
+    """A trigger code at one sample of a block."""
+
+    sample: int
+    code: int
+
+
+@dataclass(frozen=True)
+class Block:
+    """One uninterrupted stretch of recording.
+
+    Attributes
+    ----------
+    eeg : ndarray, shape (channels, samples)
+        Microvolts. Usually a memory map: slice it, do not copy it.
+    trigger_row : ndarray, shape (samples,)
+        The trigger *with truth*, as it stands in the file.
+    rate : int
+        Samples per second.
+    channels : tuple of str
+        Names of the EEG rows.
+    source : str
+        The file the block came from, for messages.
+    """
+
+    eeg: NDArray[Any]
+    trigger_row: NDArray[Any]
+    rate: int
+    channels: tuple[str, ...]
+    source: str = "memory"
+
+    @property
+    def samples(self) -> int:
+        return int(self.eeg.shape[1])
+
+    @property
+    def seconds(self) -> float:
+        return self.samples / self.rate
+
+    @property
+    def data(self) -> NDArray[Any]:
+        """EEG and trigger together, shape (channels + 1, samples), as in the contest's files: a copy in memory."""
+        kind = np.result_type(self.eeg.dtype, np.float32)
+        whole = np.empty((len(self.channels) + 1, self.samples), kind)
+        whole[:-1] = self.eeg
+        whole[-1] = self.trigger
+        return whole
+
+    @cached_property
+    def trigger(self) -> NDArray[np.int64]:
+        """The trigger row as integers, shape (samples,)."""
+        row = np.asarray(self.trigger_row, dtype=np.float64)
+        if not np.isfinite(row).all():
+            at = int(np.flatnonzero(~np.isfinite(row))[0])
+            raise BadInput(f"{self.source}: field data: trigger row: {row[at]} at sample {at} is no code")
+        codes = row.astype(np.int64)
+        if not np.array_equal(codes, row):
+            at = int(np.flatnonzero(codes != row)[0])
+            raise BadInput(
+                f"{self.source}: field data: trigger row: {row[at]:g} at sample {at} is not an integer code"
+            )
+        if codes.size and (codes.min() < 0 or codes.max() > 255):
+            at = int(np.flatnonzero((codes < 0) | (codes > 255))[0])
+            raise BadInput(
+                f"{self.source}: field data: trigger row: code {codes[at]} at sample {at} is outside 0-255"
+            )
+        return codes
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """Every non-zero code with its sample, in order."""
+        codes = self.trigger
+        return tuple(Event(int(at), int(codes[at])) for at in np.flatnonzero(codes))
+
+    @cached_property
+    def digest(self) -> str:
+        """Looks at every sample once: refuses what is not finite, returns the digest of the content.
+
+        The digest does not depend on the file format: the same numbers give the same digest from npz, pkl, mat
+        or BrainVision.
+        """
+        shape = (len(self.channels), self.samples)
+        digest = hashlib.sha256(f"{self.rate}|{','.join(self.channels)}|{shape}".encode())
+        for start in range(0, self.samples, CHUNK_N):
+            chunk = np.ascontiguousarray(self.eeg[:, start : start + CHUNK_N], dtype="<f8")
+            if not np.isfinite(chunk).all():
+                row, at = np.argwhere(~np.isfinite(chunk))[0]
+                raise BadInput(
+                    f"{self.source}: field data: {chunk[row, at]} in channel {self.channels[row]} at sample "
+                    f"{start + at}; samples must be finite numbers"
+                )
+            digest.update(chunk)
+        digest.update(np.ascontiguousarray(self.trigger, dtype="<i8"))
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A person: the blocks in the order in which they are played."""
+
+    name: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Subjects in the order in which they are played (sorted folder order), and where they came from."""
+
+    subjects: tuple[Subject, ...]
+    folder: Path | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def seconds(self) -> float:
+        return sum(block.seconds for _, _, block in self)
+
+    def __iter__(self) -> Iterator[tuple[int, int, Block]]:
+        """Every block as (subject number, block number, block), numbers from 1."""
+        for number, subject in enumerate(self.subjects, 1):
+            for index, block in enumerate(subject.blocks, 1):
+                yield number, index, block
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest over all blocks and their order; also checks every sample (see Block.digest)."""
+        total = hashlib.sha256()
+        for subject, index, block in self:
+            total.update(f"{subject}/{index}:{block.digest}\n".encode())
+        return total.hexdigest()
