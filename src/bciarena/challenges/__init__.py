@@ -10,8 +10,7 @@ from bciarena.challenges.trial import Trial, TrialSpan
 from bciarena.errors import BadInput
 
 RULEBOOKS: dict[str, Rulebook] = {
-    book.id: book
-    for book in (turing.RULEBOOK, imagery.RULEBOOK, speller.RULEBOOK, liveness.RULEBOOK, rehab.RULEBOOK)
+    book.id: book for book in (turing.RULEBOOK, imagery.RULEBOOK, speller.RULEBOOK, liveness.RULEBOOK, rehab.RULEBOOK)
 }
 """Every rulebook by its versioned id. A changed reading is a new id, never an edit."""
 

@@ -21,9 +21,7 @@ def score(trials: Sequence[Trial]) -> Score:
     for subject, block, own in by_block(trials):
         p, used_s = accuracy(own), mean_length_s(own)
         bits = itr(p, len(CLASSES), used_s + REST_S)
-        blocks.append(
-            {"subject": subject, "block": block, "score": bits, "accuracy": p, "mean_length_s": used_s}
-        )
+        blocks.append({"subject": subject, "block": block, "score": bits, "accuracy": p, "mean_length_s": used_s})
     metrics: dict[str, float | int] = {"accuracy": accuracy(trials), "mean_length_s": mean_length_s(trials)}
     total = mean(block["score"] for block in blocks)
     return Score(total, metrics, subject_means(blocks), blocks, list(trials), [])
@@ -39,7 +37,9 @@ RULEBOOK = build(
     Rule("truth", {code: str(code) for code in CLASSES}, "想象任务标 201~203; a trial opens at MI onset"),
     Rule("idle", frozenset(), "every trial asks for an answer"),
     Rule(
-        "mask", mask(dict.fromkeys(CLASSES, RELEASED)), "其余为系统预留标; the text does not say: 249, as in 2022"
+        "mask",
+        mask(dict.fromkeys(CLASSES, RELEASED)),
+        "其余为系统预留标; the text does not say: 249, as in 2022",
     ),
     Rule("masked", frozenset({RELEASED}), "the reserved code that stands for 201-203"),
     Rule("vocabulary", {str(k): v for k, v in CLASSES.items()}, "表 1 Trigger 定义: 201, 202, 203"),

@@ -60,7 +60,11 @@ RULEBOOK = build(
     Rule("idle", frozenset(), "every trial asks for an answer"),
     Rule("mask", mask(dict.fromkeys(CLASSES, RELEASED)), "测试数据中 1234 会统一以“200”标签给出"),
     Rule("masked", frozenset({RELEASED}), "测试数据中 1234 会统一以“200”标签给出"),
-    Rule("vocabulary", {str(k): v for k, v in CLASSES.items()}, "左手屈肘对应‘1’，右手屈对应‘2’，左手握拳对应‘3’，右手握拳对应‘4’"),
+    Rule(
+        "vocabulary",
+        {str(k): v for k, v in CLASSES.items()},
+        "左手屈肘对应‘1’，右手屈对应‘2’，左手握拳对应‘3’，右手握拳对应‘4’",
+    ),
     Rule("answers", "text_or_integer", "需要返回字符串类型的标签; R16: the integer 3 is taken for '3'"),
     Rule("limit_s", 4.0, "最多采集 4 秒的 EEG 数据（不含 4 秒）…该试次结果为-1; R2"),
     Rule("limit_covers_thinking", False, "已经获取了超过当前限制时间的 EEG 数据: data, not computing"),

@@ -77,8 +77,16 @@ RULEBOOK = build(
         "标签 1-40（表 1）；不闪刺激标签序号范围为 101-141; R13",
     ),
     Rule("idle", frozenset(STILL), "其余试次不闪，用于检测虚警"),
-    Rule("mask", mask({c: 0 for c in range(256) if c not in (242, 243)}), "测试数据仅包含 block 开始和 block 结束标签"),
-    Rule("masked", frozenset(), "a masked stream has no trial codes at all: it is refused as a block without trials"),
+    Rule(
+        "mask",
+        mask({c: 0 for c in range(256) if c not in (242, 243)}),
+        "测试数据仅包含 block 开始和 block 结束标签",
+    ),
+    Rule(
+        "masked",
+        frozenset(),
+        "a masked stream has no trial codes at all: it is refused as a block without trials",
+    ),
     Rule(
         "vocabulary",
         {str(i + 1): f"{FREQUENCY_HZ[i]:.1f} Hz, {i % 4 * 0.5:g} pi" for i in range(KEYS)},
@@ -86,7 +94,11 @@ RULEBOOK = build(
     ),
     Rule("answers", "integer", "参赛者应参考表中标签进行结果反馈; R16"),
     Rule("limit_s", 5.0, "单一试次最长检测时间需小于 5 秒; R2"),
-    Rule("limit_covers_thinking", True, "5 秒的反馈时间限制包括了算法的计算时间（计算 itr 时以数据长度为准）; R9"),
+    Rule(
+        "limit_covers_thinking",
+        True,
+        "5 秒的反馈时间限制包括了算法的计算时间（计算 itr 时以数据长度为准）; R9",
+    ),
     Rule("missing_s", 5.0, "未反馈结果，则该试次时长将被记录为 5 秒，同时…误判"),
     Rule("floor_s", 0.0, "no lower bound is given"),
     Rule("late_answer", None, "a late answer is shown as given"),

@@ -90,7 +90,9 @@ RULEBOOK = build(
     ),
     Rule("idle", frozenset(), "Idle is task 7 and must be reported like the others (表 3)"),
     Rule(
-        "mask", mask({code: code & 0b1111000 for code in range(128)}), "数据发布给参赛队伍时, bit2-bit0 置为 0"
+        "mask",
+        mask({code: code & 0b1111000 for code in range(128)}),
+        "数据发布给参赛队伍时, bit2-bit0 置为 0",
     ),
     Rule("masked", frozenset(range(8, 128, 8)), "bit2-bit0 置为 0: no task is left"),
     Rule("vocabulary", {str(k): v for k, v in TASKS.items()}, "报告对应的数值（数值 1-7，详见表 3）"),

@@ -110,9 +110,7 @@ def _codes(table: Path, rate: int, samples: int) -> NDArray[np.float64]:
                 known = item.get("sample") not in (None, "", "n/a")
                 at = int(item["sample"]) if known else round(float(item["onset"]) * rate)
             except (KeyError, ValueError):
-                raise BadInput(
-                    f"{table}: line {line}: needs an onset and an integer code in column value"
-                ) from None
+                raise BadInput(f"{table}: line {line}: needs an onset and an integer code in column value") from None
             if not 0 <= at < samples:
                 raise BadInput(f"{table}: line {line}: sample {at} is outside the recording of {samples} samples")
             row[at] = code
@@ -135,7 +133,7 @@ def write_bids(
     types = ["ECG" if n == "ECG" else "EOG" if n in NOT_SCALP else "EEG" for n in channels]
     with whole_file(place / f"{stem}_eeg.eeg") as path, open(path, "wb") as file:
         for start in range(0, eeg.shape[1], CHUNK_N):
-            file.write(np.ascontiguousarray(eeg[:, start : start + CHUNK_N].T, dtype="<f4"))
+            file.write(np.ascontiguousarray(eeg[:, start : start + CHUNK_N].T, dtype="<f4").data)
     meanings = meanings or {}
     lines = [f"{e.sample / rate:.6f}\t0\t{meanings.get(e.code, 'code')}\t{e.code}\t{e.sample}" for e in events]
     rows = [f"{n}\t{t}\tuV\t{rate}\tgood" for n, t in zip(channels, types, strict=True)]

@@ -75,14 +75,10 @@ class Block:
         codes = row.astype(np.int64)
         if not np.array_equal(codes, row):
             at = int(np.flatnonzero(codes != row)[0])
-            raise BadInput(
-                f"{self.source}: field data: trigger row: {row[at]:g} at sample {at} is not an integer code"
-            )
+            raise BadInput(f"{self.source}: field data: trigger row: {row[at]:g} at sample {at} is not an integer code")
         if codes.size and (codes.min() < 0 or codes.max() > 255):
             at = int(np.flatnonzero((codes < 0) | (codes > 255))[0])
-            raise BadInput(
-                f"{self.source}: field data: trigger row: code {codes[at]} at sample {at} is outside 0-255"
-            )
+            raise BadInput(f"{self.source}: field data: trigger row: code {codes[at]} at sample {at} is outside 0-255")
         return codes
 
     @cached_property
@@ -108,8 +104,8 @@ class Block:
                     f"{self.source}: field data: {chunk[row, at]} in channel {self.channels[row]} at sample "
                     f"{start + at}; samples must be finite numbers"
                 )
-            digest.update(chunk)
-        digest.update(np.ascontiguousarray(self.trigger, dtype="<i8"))
+            digest.update(chunk.data)
+        digest.update(np.ascontiguousarray(self.trigger, dtype="<i8").data)
         return digest.hexdigest()
 
 

@@ -50,11 +50,11 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 
 def _header(stream: IO[bytes], path: Path, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    version = npy.read_magic(stream)  # type: ignore[arg-type]
+    version = npy.read_magic(stream)
     read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
     if read is None:
         raise BadInput(f"{path}: field {name}: npy format {version} is not supported; save it with np.savez")
-    shape, fortran, dtype = read(stream)  # type: ignore[operator]
+    shape, fortran, dtype = read(stream)
     if dtype.hasobject:
         raise BadInput(f"{path}: field {name.removesuffix('.npy')}: holds Python objects, which are never loaded")
     return shape, fortran, dtype

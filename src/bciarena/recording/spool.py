@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 
-def spool(
-    pieces: Iterable[Any], dtype: DTypeLike, shape: tuple[int, ...], fortran: bool = False
-) -> NDArray[Any]:
+def spool(pieces: Iterable[Any], dtype: DTypeLike, shape: tuple[int, ...], fortran: bool = False) -> NDArray[Any]:
     """Write consecutive pieces of an array's bytes to an unnamed temporary file and map it read-only.
 
     The file has no name, so nothing is left behind however the process ends.

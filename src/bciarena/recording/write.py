@@ -29,9 +29,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
 
 
-def write_contest(
-    path: Path, data: NDArray[Any], rate: int, channels: tuple[str, ...], compress: bool = False
-) -> None:
+def write_contest(path: Path, data: NDArray[Any], rate: int, channels: tuple[str, ...], compress: bool = False) -> None:
     """Write one block as npz, pkl or mat, by the name's ending.
 
     Parameters

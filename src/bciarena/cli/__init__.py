@@ -1,0 +1,81 @@
+"""The command line: one small file per verb, found by its name.
+
+A verb's file has a function ``main`` (annotated for typer, its docstring is the help) or, for a group of verbs, an
+``app``. Heavy imports belong inside the functions, so that help comes at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+import traceback
+
+import click
+import typer
+
+from bciarena.errors import BadInput, EntryFailed
+
+DONE, ENTRY_FAILED, WRONG_USE, OUR_FAULT = 0, 1, 2, 3
+
+
+def build() -> typer.Typer:
+    """The whole command tree."""
+    app = typer.Typer(
+        name="arena",
+        help="Plays EEG recordings to decoding algorithms and referees them by contest rules.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    for item in pkgutil.iter_modules(__path__):
+        if item.name.startswith("_"):
+            continue
+        module = importlib.import_module(f"bciarena.cli.{item.name}")
+        verb = getattr(module, "NAME", item.name)
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=verb)
+        else:
+            app.command(name=verb)(module.main)
+    return app
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """Entry point: every error ends as one clear line and its exit code."""
+    sys.exit(main(arguments))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command line and return its exit code."""
+    try:
+        result = build()(args=arguments, standalone_mode=False)
+        return result if isinstance(result, int) else DONE
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.ClickException as error:
+        error.show()
+        return WRONG_USE
+    except (click.Abort, KeyboardInterrupt):
+        print("arena: stopped", file=sys.stderr)
+        return 130
+    except BadInput as error:
+        print(f"arena: {error}", file=sys.stderr)
+        return WRONG_USE
+    except EntryFailed as error:
+        print(f"arena: {error}", file=sys.stderr)
+        return ENTRY_FAILED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nobody to tell
+        return DONE
+    except Exception as error:
+        if os.environ.get("ARENA_DEBUG"):
+            traceback.print_exc()
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        print(
+            f"arena: our fault: {type(error).__name__}: {error} ({where.name}, line {where.lineno}); "
+            "set ARENA_DEBUG=1 for the whole story",
+            file=sys.stderr,
+        )
+        return OUR_FAULT

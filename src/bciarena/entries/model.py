@@ -1,0 +1,52 @@
+"""What an entry is once it has been unpacked: plain values that the box, the checker and the site pass around."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Dialect = Literal["A", "B", "C", "D"]
+
+
+@dataclass(frozen=True)
+class Package:
+    """An entry's own part, ready to be played.
+
+    Attributes
+    ----------
+    root : Path
+        Folder with the entry's own files only; its working directory when it runs.
+    target : str
+        File and class, relative to root: ``Algorithm/AlgorithmImplementMI.py:AlgorithmImplementMI``.
+    python : str or None
+        The version it names, ``3.8``; ``platform`` for our own reference entries; None: it does not care.
+    requirements : Path or None
+        Its requirements.txt, if it has one that asks for anything.
+    digest : str
+        Over all its files: the same content gives the same digest.
+    needs_model : bool
+        Whether it cannot run without ``arena train`` before.
+    """
+
+    name: str
+    root: Path
+    dialect: Dialect
+    target: str
+    python: str | None
+    requirements: Path | None
+    digest: str
+    warnings: tuple[str, ...] = ()
+    needs_model: bool = False
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """A Python to run an entry with.
+
+    ``readable`` are the folders a box must show read-only for it to work: the base installation and the environment.
+    """
+
+    executable: Path
+    version: str
+    readable: tuple[Path, ...]

@@ -1,0 +1,5 @@
+"""The masked copy of a recording, cut into packets. Pure: no clock, no writing, nothing handed out unasked."""
+
+from bciarena.stream.packets import Packet, Stream
+
+__all__ = ["Packet", "Stream"]
