@@ -200,26 +200,36 @@ def test_wrong_use_is_refused():
         settings_for("cali_A")
 
 
-@pytest.mark.skipif(not deep_available(), reason="PyTorch (extra deep) is not installed")
-class TestDeep:
-    settings = DeepSettings(width=8, train_steps=40, batch=8, steps=8)
+SMALL = {"width": 8, "train_steps": 40, "batch": 8, "steps": 8}
 
-    @pytest.fixture(scope="class")
-    def deep(self):
-        return DeepGenerator(self.settings).fit(REAL)
 
-    def test_spectra(self, deep):
-        off = _decibel(_many(deep, 4, 1, count=8), REAL[4][1])
-        assert np.sqrt(np.mean(off**2)) < 2.5
+@pytest.fixture(scope="module")
+def deep():
+    if not deep_available():
+        pytest.skip("PyTorch (extra deep) is not installed")
+    return DeepGenerator(DeepSettings(**SMALL)).fit(REAL)
 
-    def test_no_copy_any_length_same_seed(self, deep):
-        test_a_sample_is_no_copy(deep)
-        test_any_length(deep, 77)
-        test_samples_differ_and_repeat(deep)
 
-    def test_weights_come_from_the_seed(self, deep):
-        again = DeepGenerator(self.settings).fit(REAL)
-        rng = np.random.default_rng
-        assert np.array_equal(deep.sample(4, 2.0, rng(3)), again.sample(4, 2.0, rng(3)))
-        other = DeepGenerator(DeepSettings(width=8, train_steps=40, batch=8, steps=8, seed=1)).fit(REAL)
-        assert not np.array_equal(deep.sample(4, 2.0, rng(3)), other.sample(4, 2.0, rng(3)))
+def test_deep_spectra(deep):
+    off = _decibel(_many(deep, 4, 1, count=8), REAL[4][1])
+    assert np.sqrt(np.mean(off**2)) < 2.5
+
+
+def test_deep_makes_no_copies_at_any_length(deep):
+    test_a_sample_is_no_copy(deep)
+    test_any_length(deep, 77)
+    test_samples_differ_and_repeat(deep)
+
+
+def test_deep_weights_come_from_the_seed(deep):
+    again = DeepGenerator(DeepSettings(**SMALL)).fit(REAL)
+    other = DeepGenerator(DeepSettings(**SMALL, seed=1)).fit(REAL)
+    first, second, third = (g.sample(4, 2.0, np.random.default_rng(3)) for g in (deep, again, other))
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, third)
+
+
+def test_deep_says_what_is_missing_without_torch(monkeypatch):
+    monkeypatch.setattr("bciarena.simulator.generators.deep.deep_available", lambda: False)
+    with pytest.raises(BadInput, match=r"bciarena\[deep\]"):
+        DeepGenerator()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +17,17 @@ from bciarena.simulator.generators.base import Array
 LEVELS = 4
 """Each level but the last halves the time axis, so lengths must be multiples of 2 ** (LEVELS - 1)."""
 LARGEST_NOISE, SMALLEST_NOISE = 20.0, 0.02
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Small nets are faster on one thread, and sums taken in one order give the same weights everywhere."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class _Block(nn.Module):
@@ -83,6 +95,7 @@ class Denoiser(nn.Module):
         return made
 
 
+@_one_thread()
 def train(
     windows: Callable[[np.random.Generator], tuple[Array, NDArray[np.int64]]],
     *,
@@ -123,6 +136,7 @@ def train(
     return average.eval()
 
 
+@_one_thread()
 @torch.no_grad()
 def draw(net: Denoiser, start: Array, person: int, steps: int) -> Array:
     """Carry white noise (channels, n) to a signal by Heun's method in ``steps`` noise levels."""
