@@ -41,7 +41,7 @@ def in_process(entry: Any) -> Any:
         wall, cpu = time.monotonic(), time.process_time()
         verdict, reason, notes = "ok", "", ["played in the referee's own process: not for ranking"]
         try:
-            play_plain(entry, _Client(match))
+            play_plain(entry, _Client(match))  # type: ignore[no-untyped-call]
         except _OverBudget:
             verdict, reason = "over_budget", f"the run took longer than its budget of {match.budget_s:.0f} s"
         except Exception as error:

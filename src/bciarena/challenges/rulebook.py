@@ -21,6 +21,10 @@ class Rule(NamedTuple):
     clause: str
 
 
+WORDING = frozenset({"title", "title_zh", "clauses"})
+"""Fields that may be reworded without changing the rules."""
+
+
 @dataclass(frozen=True)
 class Rulebook:
     """The rules of one contest.
@@ -107,6 +111,8 @@ class Rulebook:
         """Changes when any rule changes; goes into every ledger."""
         words = []
         for item in fields(self):
+            if item.name in WORDING:
+                continue
             value = getattr(self, item.name)
             if callable(value):
                 value = f"{value.__module__}.{value.__qualname__}"

@@ -73,7 +73,7 @@ def read_brainvision(header: Path) -> tuple[NDArray[Any], int, tuple[str, ...]]:
         raise BadInput(f"{header}: not a readable BrainVision header ({error})") from error
     if round(rate) < 1 or abs(rate - round(rate)) > 1e-6:
         raise BadInput(f"{header}: field SamplingInterval: {rate} Hz is not a whole rate")
-    parts = [(field.split(",") + ["", "", ""])[:4] for field in fields]
+    parts = [[*field.split(","), "", "", ""][:4] for field in fields]
     names = tuple(part[0].replace("\\1", ",") for part in parts)
     try:
         scale = np.array([float(part[2] or 1) * TO_MICROVOLT[part[3].strip()] for part in parts])

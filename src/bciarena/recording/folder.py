@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from bciarena.errors import BadInput
@@ -26,7 +27,7 @@ def open_recording(folder: str | Path) -> Recording:
         files = sorted((f for f in path.iterdir() if f.suffix in READERS), key=_numeric)
         if not files:
             continue
-        for one, other in zip(files, files[1:], strict=False):
+        for one, other in pairwise(files):
             if one.stem == other.stem:
                 raise BadInput(f"{path}: block {one.stem} is there twice: {one.name} and {other.name}")
         subjects.append(Subject(path.name, tuple(read_block(file) for file in files)))

@@ -9,8 +9,9 @@ the file, so an array in a 2 GB pickle becomes a memory map.
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,39 +20,11 @@ from bciarena.errors import BadInput
 LAZY = 1 << 20
 
 
-class _Place(bytes):
+class _Place(NamedTuple):
     """Stands for a long byte string of the file without holding it."""
 
     offset: int
     length: int
-
-    def __len__(self) -> int:  # the unpickler compares the length it asked for with the length it got
-        return self.length
-
-
-class _File:
-    """A file whose long reads give a place instead of bytes."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.file = open(path, "rb")  # noqa: SIM115 - closed by read_pickle
-        self.size = path.stat().st_size
-
-    def read(self, n: int = -1) -> bytes:
-        if n < LAZY:
-            return self.file.read(n)
-        place = _Place()
-        place.offset, place.length = self.file.tell(), n
-        if place.offset + n > self.size:
-            raise EOFError
-        self.file.seek(n, 1)
-        return place
-
-    def readline(self) -> bytes:
-        return self.file.readline()
-
-    def readinto(self, buffer: bytearray) -> int:
-        return self.file.readinto(buffer)  # type: ignore[attr-defined, no-any-return]
 
 
 class _Dtype:
@@ -91,12 +64,14 @@ def _build(path: Path, raw: Any, dtype: np.dtype[Any], shape: Any, order: Any) -
     return np.frombuffer(bytes(raw), dtype).reshape(shape, order=order)
 
 
-class _Reader(pickle._Unpickler):  # type: ignore[name-defined, misc]
+class _Reader(pickle._Unpickler):
     """The interpreter's own pure-Python unpickler with a closed vocabulary."""
 
-    def __init__(self, file: _File) -> None:
+    dispatch: ClassVar[dict[int, Callable[[Any], None]]] = dict(pickle._Unpickler.dispatch)
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
         super().__init__(file)
-        path = file.path
+        self.file, self.size = file, path.stat().st_size
 
         def frombuffer(raw: Any, dtype: Any, shape: Any, order: Any) -> Any:
             return _build(path, raw, dtype.value, shape, order)
@@ -115,6 +90,21 @@ class _Reader(pickle._Unpickler):  # type: ignore[name-defined, misc]
             "_codecs": {"encode": lambda text, codec: str(text).encode("latin1")},
         }
 
+    def _bytes(self, width: int) -> None:
+        length = int.from_bytes(self.read(width), "little")
+        offset = self.file.tell()
+        if length < LAZY:  # may lie inside a frame that was read already
+            self.append(self.read(length))
+        elif offset + length > self.size:
+            raise EOFError
+        else:  # long byte strings stand outside frames, so the file is where the string is
+            self.file.seek(length, 1)
+            self.append(_Place(offset, length))
+
+    dispatch[pickle.BINBYTES[0]] = lambda self: self._bytes(4)
+    dispatch[pickle.BINBYTES8[0]] = lambda self: self._bytes(8)
+    dispatch[pickle.BYTEARRAY8[0]] = lambda self: self._bytes(8)
+
     def find_class(self, module: str, name: str) -> Any:
         try:
             return self.words[module][name]
@@ -124,17 +114,15 @@ class _Reader(pickle._Unpickler):  # type: ignore[name-defined, misc]
 
 def read_pickle(path: Path) -> Any:
     """The content of a pickle made of numpy arrays and plain containers; arrays over 1 MiB are memory maps."""
-    file = _File(path)
     try:
-        return _plain(_Reader(file).load())
+        with open(path, "rb") as file:
+            return _plain(_Reader(path, file).load())
     except pickle.UnpicklingError as error:
         raise BadInput(
             f"{path}: refused: {error}; only numpy arrays and plain containers are read from a pickle"
         ) from error
     except Exception as error:  # a cut or damaged pickle fails in as many ways as there are opcodes
         raise BadInput(f"{path}: not a readable pickle ({type(error).__name__}); is it cut short?") from error
-    finally:
-        file.file.close()
 
 
 def _plain(value: Any) -> Any:

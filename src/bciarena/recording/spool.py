@@ -15,9 +15,9 @@ def spool(pieces: Iterable[Any], dtype: DTypeLike, shape: tuple[int, ...], fortr
 
     The file has no name, so nothing is left behind however the process ends.
     """
-    file = tempfile.TemporaryFile()
-    for piece in pieces:
-        file.write(piece)
-    file.flush()
-    array: NDArray[Any] = np.memmap(file, dtype, "r", shape=shape, order="F" if fortran else "C")
+    with tempfile.TemporaryFile() as file:  # the map keeps it alive
+        for piece in pieces:
+            file.write(piece)
+        file.flush()
+        array: NDArray[Any] = np.memmap(file, dtype, "r", shape=shape, order="F" if fortran else "C")
     return array

@@ -1,0 +1,77 @@
+# Everything installed goes to .venv/ here and to the user's cache folder. No root needed; where apt-get and root are
+# there, `make test` also installs the programs that some tests drive (it says so).
+
+SHELL := /bin/bash
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS ?= dev
+PROGRAMS := bubblewrap chromium postgresql
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: run test setup setup-dev programs lint format bench clean help
+
+help:
+	@echo "make run     build the demo contest and serve it on http://127.0.0.1:8000"
+	@echo "make test    set up what the tests need and run them all"
+	@echo "make setup   only the environment in .venv (command: .venv/bin/arena)"
+	@echo "make lint | make bench | make clean"
+
+# The first Python that is new enough.
+$(BIN)/python:
+	@for python in python3 python3.13 python3.12 python3.11; do \
+	  if $$python -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then echo "BCI Arena needs Python 3.11 or newer with venv (Debian: apt install python3-venv)"; exit 2; fi; \
+	echo "Creating $(VENV) with $$found"; $$found -m venv $(VENV)
+
+$(VENV)/.setup: pyproject.toml | $(BIN)/python
+	@echo "Installing BCI Arena into $(VENV) (first time: two or three minutes)"
+	@$(BIN)/python -m pip install --disable-pip-version-check -q -U pip
+	@$(BIN)/python -m pip install --disable-pip-version-check -e '.[all]' 2>&1 | grep --line-buffered -E '^(Collecting|Installing|Successfully|ERROR)' | cut -c1-100; exit $${PIPESTATUS[0]}
+	@touch $@
+
+$(VENV)/.setup-$(EXTRAS): $(VENV)/.setup
+	@echo "Installing what the tests need into $(VENV)"
+	@$(BIN)/python -m pip install --disable-pip-version-check -e '.[$(EXTRAS)]' 2>&1 | grep --line-buffered -E '^(Collecting|Installing|Successfully|ERROR)' | cut -c1-100; exit $${PIPESTATUS[0]}
+	@touch $@
+
+setup: $(VENV)/.setup
+	@echo "Ready: $(BIN)/arena --help"
+
+setup-dev: $(VENV)/.setup-$(EXTRAS)
+
+# Only where it can be done without asking: root and apt-get.
+programs:
+	@missing=""; \
+	command -v bwrap >/dev/null || missing="$$missing bubblewrap"; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$$missing postgresql"; \
+	if [ -n "$$missing" ]; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Tests drive these programs, installing them with apt-get:$$missing"; \
+	    apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
+	  else echo "Not installed, their tests will be skipped by name:$$missing"; fi; \
+	fi
+
+run: setup
+	@$(BIN)/arena serve --demo
+
+test: setup-dev programs
+	@$(BIN)/python -m pytest -n auto --dist loadfile
+
+lint: setup-dev
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+
+format: setup-dev
+	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks
+
+bench: setup-dev
+	$(BIN)/arena bench
+
+clean:
+	rm -rf $(VENV) build dist demo test-output .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

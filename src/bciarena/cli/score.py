@@ -1,0 +1,40 @@
+"""arena score."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def main(
+    run: Annotated[Path, typer.Argument(help="A run folder kept by arena run --out.")],
+    data: Annotated[Path | None, typer.Option(help="The data folder, if it has moved since.")] = None,
+    rules: Annotated[str | None, typer.Option(help="Score the same ledger under another rulebook id.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole score file.")] = False,
+) -> None:
+    """Recompute the score of a kept run from its ledger and the data, and compare it with the stored one."""
+    from bciarena.errors import BadInput
+    from bciarena.runs import rescore
+
+    result = rescore(run, data, rules)
+    if rules is None:
+        try:
+            stored = json.loads((run / "score.json").read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{run / 'score.json'}: cannot be read ({error})") from error
+        # through JSON once, so that numbers are compared as they are stored
+        if stored != json.loads(json.dumps(result)):
+            raise BadInput(
+                f"{run}: the stored score {stored.get('score')} is not what ledger and data give: "
+                f"{result['score']}; the run folder was changed after the run"
+            )
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False, indent=1))
+    else:
+        print(f"{result['challenge']}  {result['verdict']}  score {result['score']:.4f} {result['unit']}")
+        print("  ".join(f"{key} {value:.4g}" for key, value in result["metrics"].items()))
+        if rules is None:
+            print("equals the stored score")

@@ -1,0 +1,14 @@
+"""Fixtures for all tests."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.realdata import real_data
+
+
+@pytest.fixture
+def shared_data() -> Callable[[str], Path]:
+    """Find a folder of real recordings by name, or skip."""
+    return real_data
