@@ -1,0 +1,57 @@
+"""``arena simulate``: made-up subjects for any set of any challenge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def main(
+    challenge: Annotated[str, typer.Argument(help="A challenge with or without version: imagery, speller/1, ...")],
+    out: Annotated[Path, typer.Option(help="Folder to make; must not exist or be empty.")],
+    split: Annotated[
+        str | None,
+        typer.Option(help="The set: train, test; liveness: cali_train ... eval_B. [default: test or eval_A]"),
+    ] = None,
+    subjects: Annotated[int | None, typer.Option(help="How many subjects. [default: 3; liveness 23 people]")] = None,
+    blocks: Annotated[int | None, typer.Option(help="Blocks per subject. [default: as the text says]")] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same bytes; the same subject numbers are the same people.")] = 0,
+    format: Annotated[str, typer.Option(help="contest (S01/block_1.npz) or bids.")] = "contest",
+    deep: Annotated[
+        bool | None,
+        typer.Option("--deep/--no-deep", help="Liveness: use the deep generator. [default: if PyTorch is there]"),
+    ] = None,
+    figures: Annotated[bool, typer.Option("--figures", help="Also write quality.html: is this EEG like EEG?")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a folder that is not empty.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
+) -> None:
+    """Make recordings with truth: EEG of made-up subjects going through the experiment."""
+    import json
+    from dataclasses import asdict
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from bciarena.challenges import rulebook
+    from bciarena.simulator import Order, make
+
+    name = rulebook(challenge).name
+    order = Order(
+        challenge, split or ("eval_A" if name == "liveness" else "test"), subjects, blocks, seed, format, deep
+    )
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task(f"{name} {order.split}", total=order.files)
+        summary = make(order, out, force, advance=lambda what: progress.update(task, advance=1))
+    if as_json:
+        typer.echo(json.dumps(asdict(summary), ensure_ascii=False))
+        return
+    typer.echo(
+        f"{out}: {summary.challenge} {summary.split}, {summary.subjects} subjects, {summary.blocks} blocks, "
+        f"{summary.seconds / 60:.1f} minutes, {sum(summary.trials.values())} trials"
+    )
+    for note in summary.notes:
+        typer.echo(note)

@@ -1,0 +1,27 @@
+"""Three-class imagery: 30 trials a block, 10 of each class in random order; 2 s cue, 4 s imagery, 2 s rest.
+
+The text gives a trial's parts but not where its end code stands; here 241 marks the end of the imagery, as the
+rehabilitation text says for the same codes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bciarena.protocol.timeline import Script, Timeline
+
+LIMBS = {201: "left_hand", 202: "right_hand", 203: "feet"}
+PER_CLASS = 10
+CUE_S, IMAGERY_S, REST_S = 2.0, 4.0, 2.0
+
+
+def imagery_block(rng: np.random.Generator, split: str, subject: int, block: int, first: bool, last: bool) -> Timeline:
+    """One block of 30 trials; the first and last blocks of a set carry the experiment's codes 250 and 251."""
+    script = Script(250)
+    script.opening(250 if first else None)
+    for code in rng.permutation(np.repeat(list(LIMBS), PER_CLASS)):
+        script.add(CUE_S, "cue", 240, limb=LIMBS[int(code)])
+        script.add(IMAGERY_S, "imagery", int(code), limb=LIMBS[int(code)])
+        script.add(REST_S, "rest", 241)
+    script.closing(rng, 251 if last else None)
+    return script.timeline("imagery/1", split, subject, block)
