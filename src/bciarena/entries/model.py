@@ -27,6 +27,8 @@ class Package:
         Over all its files: the same content gives the same digest.
     needs_model : bool
         Whether it cannot run without ``arena train`` before.
+    contest_python : str
+        The version its contest ran, for an entry that names none.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Package:
     digest: str
     warnings: tuple[str, ...] = ()
     needs_model: bool = False
+    contest_python: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,3 +53,4 @@ class Interpreter:
     executable: Path
     version: str
     readable: tuple[Path, ...]
+    warnings: tuple[str, ...] = ()

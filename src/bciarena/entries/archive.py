@@ -1,0 +1,200 @@
+"""Unpacks an upload that may be hostile.
+
+An archive is read as a stream under bounds (files, bytes, ratio, names), every member is a plain file or a folder, and
+every name stays below the target. Anything else refuses the whole archive in one line: half an entry helps nobody.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple, cast
+
+from bciarena.errors import BadInput
+
+MAX_ARCHIVE_BYTES = 1 << 30
+MAX_BYTES = 2 << 30
+MAX_FILES = 10_000
+MAX_RATIO = 200
+RATIO_FROM_BYTES = 64 << 20  # small things may compress as well as they like
+MAX_NAME_BYTES = 1024
+MAX_PART_BYTES = 200
+MAX_DEPTH = 32
+MAX_READ_BYTES = 8 << 20  # no header or directory of an honest archive within the bounds above is larger
+CHUNK_BYTES = 1 << 18
+
+
+class _Member(NamedTuple):
+    name: str
+    kind: str  # "file", "folder", or what makes it unusable
+    open: IO[bytes] | None
+
+
+def is_archive(path: Path) -> bool:
+    """Whether the first bytes are those of a zip or gzip file, whatever its name says."""
+    with open(path, "rb") as file:
+        start = file.read(4)
+    return start.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b"))
+
+
+def unpack(path: Path, target: Path) -> None:
+    """Unpack a .zip or .tar.gz into the empty folder ``target``; raises BadInput for anything unsafe or broken."""
+    size = path.stat().st_size
+    if size > MAX_ARCHIVE_BYTES:
+        raise BadInput(f"{path.name}: has {size >> 20} MiB; an upload may have {MAX_ARCHIVE_BYTES >> 20} MiB")
+    if not is_archive(path):
+        raise BadInput(f"{path.name}: is neither a .zip nor a .tar.gz archive; pack the entry with arena pack")
+    try:
+        _write_all(path.name, _members(path), size, target)
+    except BadInput:
+        raise
+    except NotImplementedError as error:
+        raise BadInput(f"{path.name}: uses a compression that is not supported ({error}); pack it anew") from error
+    except Exception as error:
+        # Hostile bytes reach the parsers of the standard library here, which then raise whatever they stumble on.
+        raise BadInput(f"{path.name}: is damaged ({type(error).__name__}: {error}); pack it anew") from error
+
+
+def _members(path: Path) -> Iterator[_Member]:
+    with open(path, "rb") as file:
+        zipped = file.read(2) == b"PK"
+    return _zip_members(path) if zipped else _tar_members(path)
+
+
+def _zip_members(path: Path) -> Iterator[_Member]:
+    with _CarefulFile(path) as file, zipfile.ZipFile(file) as archive:
+        for info in archive.infolist():
+            name = _zip_name(info)
+            mode = stat.S_IFMT(info.external_attr >> 16)
+            if info.flag_bits & 1:
+                yield _Member(name, "encrypted", None)
+            elif info.is_dir() or name.endswith("/"):
+                yield _Member(name, "folder", None)
+            elif mode not in (0, stat.S_IFREG):
+                yield _Member(name, "a link" if mode == stat.S_IFLNK else "no plain file", None)
+            else:
+                with archive.open(info) as content:
+                    yield _Member(name, "file", content)
+
+
+def _tar_members(path: Path) -> Iterator[_Member]:
+    with gzip.open(path, "rb") as plain:
+        careful = cast("IO[bytes]", _CarefulStream(plain))
+        yield from _tar_contents(careful)
+
+
+def _tar_contents(careful: IO[bytes]) -> Iterator[_Member]:
+    with tarfile.open(fileobj=careful, mode="r:") as archive:
+        for info in archive:
+            name = _decoded(info.name.encode("utf-8", "surrogateescape"))
+            if info.isdir():
+                yield _Member(name, "folder", None)
+            elif info.issym() or info.islnk():
+                yield _Member(name, "a link", None)
+            elif info.isreg() and not info.issparse():
+                yield _Member(name, "file", archive.extractfile(info))
+            else:
+                yield _Member(name, "no plain file", None)
+            archive.members.clear()  # type: ignore[attr-defined]  # or a million headers stay in memory
+
+
+def _zip_name(info: zipfile.ZipInfo) -> str:
+    """A zip without the UTF-8 flag holds the bytes of the packer's code page: on Chinese Windows GBK."""
+    if info.flag_bits & 0x800:
+        return info.filename
+    return _decoded(info.filename.encode("cp437", "replace"))
+
+
+def _decoded(raw: bytes) -> str:
+    for encoding in ("utf-8", "gb18030"):
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return raw.decode("latin-1")
+
+
+def _write_all(archive: str, members: Iterator[_Member], size: int, target: Path) -> None:
+    total = count = 0
+    seen: set[str] = set()
+    for member in members:
+        count += 1
+        if count > MAX_FILES:
+            raise BadInput(f"{archive}: has more than {MAX_FILES} files; pack only the entry's own part")
+        parts = _safe_parts(archive, member.name)
+        shown = "/".join(parts)
+        if member.kind == "encrypted":
+            raise BadInput(f"{archive}: is protected with a password; pack it without one")
+        if member.kind not in ("file", "folder"):
+            raise BadInput(f"{archive}: {shown!r} is {member.kind}; only plain files and folders are taken")
+        if not parts:
+            continue
+        where = target.joinpath(*parts)
+        if member.kind == "folder":
+            where.mkdir(parents=True, exist_ok=True)
+            continue
+        if shown in seen or where.exists():
+            raise BadInput(f"{archive}: holds {shown!r} twice; which one is meant?")
+        seen.add(shown)
+        where.parent.mkdir(parents=True, exist_ok=True)
+        assert member.open is not None
+        with open(where, "xb") as out:
+            while chunk := member.open.read(CHUNK_BYTES):
+                total += len(chunk)
+                if total > MAX_BYTES:
+                    raise BadInput(f"{archive}: unpacks to more than {MAX_BYTES >> 20} MiB")
+                if total > RATIO_FROM_BYTES and total > MAX_RATIO * size:
+                    raise BadInput(f"{archive}: unpacks to more than {MAX_RATIO} times its size: a bomb")
+                out.write(chunk)
+
+
+def _safe_parts(archive: str, name: str) -> list[str]:
+    """The parts of a member's name, none of which leads out of the target."""
+    shown = ascii(name[:80])
+    slashed = name.replace("\\", "/")  # zips made on Windows
+    if slashed.startswith("/") or slashed[1:2] == ":":
+        raise BadInput(f"{archive}: {shown} is an absolute path")
+    parts = [part for part in slashed.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise BadInput(f"{archive}: {shown} leads out of the archive")
+    if any(ord(letter) < 32 or 0xD800 <= ord(letter) < 0xE000 for letter in name):
+        raise BadInput(f"{archive}: {shown} holds characters that no file name has")
+    if (
+        len(name.encode()) > MAX_NAME_BYTES
+        or len(parts) > MAX_DEPTH
+        or any(len(part.encode()) > MAX_PART_BYTES for part in parts)
+    ):
+        raise BadInput(f"{archive}: {shown}... is too long a name")
+    return parts
+
+
+class _CarefulFile(io.FileIO):
+    """A file that refuses reads no honest archive needs: zipfile reads a whole directory at once, however large."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > MAX_READ_BYTES:
+            raise BadInput(f"{Path(str(self.name)).name}: its list of files is too long; at most {MAX_FILES} are taken")
+        return super().read(-1 if size is None else size) or b""
+
+
+class _CarefulStream:
+    """What tarfile reads from: bounds the bytes unpacked in all, and single headers, which tarfile reads at once."""
+
+    def __init__(self, plain: gzip.GzipFile) -> None:
+        self._plain = plain
+        self.tell = plain.tell
+
+    def read(self, size: int) -> bytes:
+        if size > MAX_READ_BYTES:
+            raise BadInput("the archive has a header longer than any file name needs")
+        return self._plain.read(size)
+
+    def seek(self, offset: int) -> int:
+        if offset > MAX_BYTES + MAX_FILES * 2048:  # contents and their headers
+            raise BadInput(f"the archive unpacks to more than {MAX_BYTES >> 20} MiB")
+        return self._plain.seek(offset)

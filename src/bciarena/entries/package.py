@@ -1,0 +1,215 @@
+"""Opens an entry: its own part is copied into a private folder, its class is found, and nothing of it is run.
+
+Taken are ``AlgorithmImplement/`` or ``Algorithm/``, the configuration (see entries.config) and requirements.txt. The
+framework side - main.py, Framework/, Task/ and whatever else an upload holds - is ours, as the contest texts demand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bciarena.challenges.rulebook import Rulebook
+from bciarena.entries import plain, reference
+from bciarena.entries.archive import unpack
+from bciarena.entries.config import Config, read_config, version
+from bciarena.entries.discover import find_target
+from bciarena.entries.layout import IGNORED, base_of, settle_compiled, show_both_ways, take
+from bciarena.entries.model import Dialect, Package
+from bciarena.entries.requirements import asks_for_anything
+from bciarena.entries.sources import python_of
+from bciarena.errors import BadInput, EntryFailed
+
+
+@contextmanager
+def open_entry(
+    spec: str, rulebook: Rulebook, *, entry: str | None = None, python: str | None = None
+) -> Iterator[Package]:
+    """An entry, ready to be played; its copy is removed afterwards, whatever happens.
+
+    Parameters
+    ----------
+    spec : str
+        A folder, a .zip, a .tar.gz, ``module.py:Class`` (dialect D) or a reference entry's ``@name``.
+    rulebook : Rulebook
+        The challenge it is to be played in: it fixes the dialect and the class names looked for.
+    entry : str, optional
+        ``module:Class`` or ``path/file.py:Class`` where neither the names nor its configuration tell.
+    python : str, optional
+        The version it is to run in, over what it says itself.
+    """
+    wanted = version(python) if python else None
+    with tempfile.TemporaryDirectory(prefix="arena-entry-", ignore_cleanup_errors=True) as place:
+        root = Path(place) / "package"
+        root.mkdir()
+        if spec.startswith("@"):
+            yield _reference(spec, rulebook, root, wanted)
+        elif _is_module(spec):
+            yield _module(spec, rulebook, root, wanted)
+        else:
+            yield _upload(spec, rulebook, root, Path(place) / "upload", entry, wanted)
+
+
+def _is_module(spec: str) -> bool:
+    _, colon, name = spec.rpartition(":")
+    return bool(colon) and name.isidentifier() and not os.path.exists(spec)
+
+
+def _reference(spec: str, rulebook: Rulebook, root: Path, wanted: str | None) -> Package:
+    item = reference.find(spec)
+    if item.challenge != rulebook.name:
+        raise BadInput(f"{spec} plays {item.challenge}, not {rulebook.id}")
+    if wanted:
+        raise BadInput(f"{spec} runs in the platform's own Python; leave --python out")
+    shutil.copytree(item.folder, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    said = read_config(root)
+    target = find_target(root, rulebook, said.entry)
+    return Package(
+        name=spec,
+        root=root,
+        dialect=_dialect(said, target, rulebook),
+        target=target,
+        python="platform",
+        requirements=None,
+        digest=digest(root),
+        needs_model=item.needs_model,
+    )
+
+
+def _module(spec: str, rulebook: Rulebook, root: Path, wanted: str | None) -> Package:
+    file, _, name = spec.rpartition(":")
+    source = Path(file)
+    if not source.is_file():
+        raise BadInput(f"{file}: no such file; give a folder, a .zip, a .tar.gz or module.py:Class")
+    if source.suffix not in (".py", ".pyc"):
+        raise BadInput(f"{file}: is no Python file; give module.py:Class")
+    taken = plain.take(source, root)
+    target = find_target(root, rulebook, f"{source.name}:{name}")
+    requirements = source.parent / "requirements.txt"
+    if wanted and asks_for_anything(requirements):
+        shutil.copyfile(requirements, root / requirements.name)
+    compiled = _compiled_python(root, wanted)
+    return Package(
+        name=f"{source.stem}:{name}",
+        root=root,
+        dialect="D",
+        target=target,
+        python=wanted or compiled,
+        requirements=_requirements(root, Config()),
+        digest=digest(root),
+        warnings=(f"taken beside {source.name}: {', '.join(taken)}",) if taken else (),
+    )
+
+
+def _upload(spec: str, rulebook: Rulebook, root: Path, upload: Path, entry: str | None, wanted: str | None) -> Package:
+    source = Path(spec)
+    if source.is_file():
+        upload.mkdir()
+        unpack(source, upload)
+        source_folder = upload
+    elif source.is_dir():
+        source_folder = source
+    else:
+        raise BadInput(f"{spec}: no such file; give a folder, a .zip, a .tar.gz, module.py:Class or @name")
+    base = base_of(source_folder, source.name)
+    left = take(base, root)
+    said = read_config(root)
+    if entry or said.entry:
+        plain.take_named(base, root, entry or said.entry)
+    shutil.rmtree(upload, ignore_errors=True)
+    settle_compiled(root, wanted or said.python or rulebook.python)
+    warnings = list(_mismatches(said, rulebook))
+    target = find_target(root, rulebook, entry or said.entry)
+    unknown = sorted(name for name in left if name not in IGNORED and not (root / name.rstrip("/")).exists())
+    if unknown:
+        warnings.append(f"not taken, as no part of an entry: {', '.join(unknown[:8])}{' ...' * (len(unknown) > 8)}")
+    compiled = _compiled_python(root, wanted or said.python or None)
+    requirements = _requirements(root, said)
+    mark = digest(root)
+    show_both_ways(root)
+    return Package(
+        name=_name(source),
+        root=root,
+        dialect=_dialect(said, target, rulebook),
+        target=target,
+        python=wanted or said.python or compiled,
+        requirements=requirements,
+        digest=mark,
+        warnings=tuple(warnings),
+        contest_python=rulebook.python,
+    )
+
+
+def _name(source: Path) -> str:
+    name = source.resolve().name
+    for ending in (".tar.gz", ".tgz", ".zip"):
+        name = name.removesuffix(ending)
+    return name
+
+
+def _dialect(said: Config, target: str, rulebook: Rulebook) -> Dialect:
+    if said.dialect:
+        return said.dialect  # type: ignore[return-value]  # checked when read
+    contest = target.startswith(("Algorithm/", "AlgorithmImplement/"))
+    return rulebook.dialect if contest else "D"
+
+
+def _mismatches(said: Config, rulebook: Rulebook) -> Iterator[str]:
+    if said.challenge and said.challenge not in (rulebook.id, rulebook.name):
+        yield f"its configuration says it was written for {said.challenge}; it is played in {rulebook.id}"
+    for chunk in said.chunks:
+        if chunk != rulebook.packet_n:
+            yield (
+                f"AlgorithmConfig.yml asks for chunk_size {chunk}; {rulebook.id} hands out {rulebook.packet_n} samples "
+                "a packet, whatever the file says"
+            )
+
+
+def _requirements(root: Path, said: Config) -> Path | None:
+    if said.requirements and not (root / said.requirements).is_file():
+        raise BadInput(f"its configuration names {said.requirements!r} as requirements, but there is no such file")
+    places = [said.requirements] if said.requirements else ["", "Algorithm", "AlgorithmImplement"]
+    for place in places:
+        path = root / place if said.requirements else root / place / "requirements.txt"
+        if asks_for_anything(path):
+            return path
+    return None
+
+
+def _compiled_python(root: Path, wanted: str | None) -> str | None:
+    """The Python that all compiled files of an entry agree on; None without compiled files."""
+    found = {path: python_of(path) for path in sorted(root.rglob("*.pyc"))}
+    for path, its in found.items():
+        shown = path.relative_to(root)
+        if its.startswith("unknown"):
+            raise EntryFailed("import_error", f"{shown}: made by a Python that is {its}; compile it with arena pack")
+        if wanted and its != wanted:
+            raise EntryFailed(
+                "import_error",
+                f"{shown}: compiled by Python {its}, but Python {wanted} is to run it; compile it again with "
+                f"arena pack --python {wanted}",
+            )
+        first = next(iter(found))
+        if its != found[first]:
+            raise EntryFailed(
+                "import_error",
+                f"{shown} was compiled by Python {its}, {first.relative_to(root)} by {found[first]}: one is needed",
+            )
+    return next(iter(found.values()), None)
+
+
+def digest(root: Path) -> str:
+    """Over names and bytes of all files, in sorted order: the same content gives the same digest."""
+    total = hashlib.sha256()
+    for path in sorted(root.rglob("*"), key=lambda path: path.relative_to(root).as_posix()):
+        if path.is_file() and not path.is_symlink():
+            name = path.relative_to(root).as_posix().encode()
+            with open(path, "rb") as file:
+                content = hashlib.file_digest(file, "sha256").hexdigest()
+            total.update(len(name).to_bytes(4, "big") + name + content.encode())
+    return total.hexdigest()

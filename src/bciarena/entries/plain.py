@@ -1,0 +1,63 @@
+"""Dialect D: which files belong to ``module.py:Class``.
+
+Taken are the module itself, the modules and packages beside it that it imports (and those that they import), and the
+files beside it that their code names in a string: ``np.load(here / "weights.npz")`` brings weights.npz along.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bciarena.entries.layout import Copier
+from bciarena.entries.sources import read_source
+
+
+def take(source: Path, root: Path) -> list[str]:
+    """Copy a module and what it needs into ``root``; gives the names of what came along."""
+    copier = Copier(source.parent, root)
+    return _follow(source, source.parent, root, copier)
+
+
+def take_named(base: Path, root: Path, named: str) -> None:
+    """For an entry whose configuration names a module outside ``Algorithm/``: take that module, as above."""
+    file = named.replace("\\", "/").rpartition(":")[0]
+    stem = file.removesuffix(".pyc").removesuffix(".py")
+    if "/" in stem or (root / file).exists():
+        return
+    for ending in (".py", ".pyc"):
+        source = base / f"{stem}{ending}"
+        if source.is_file():
+            _follow(source, base, root, Copier(base, root))
+            return
+
+
+def _follow(source: Path, base: Path, root: Path, copier: Copier) -> list[str]:
+    waiting, done, taken = [source], set[Path](), list[str]()
+    while waiting:
+        path = waiting.pop()
+        if path in done:
+            continue
+        done.add(path)
+        copier.file(path, root / path.relative_to(base))
+        if path != source:
+            taken.append(path.relative_to(base).as_posix())
+        if path.suffix != ".py":
+            continue
+        scanned = read_source(path)
+        for name in sorted(scanned.imports):
+            for ending in (".py", ".pyc"):
+                if (path.parent / f"{name}{ending}").is_file():
+                    waiting.append(path.parent / f"{name}{ending}")
+                    break
+            package = path.parent / name
+            if name.isidentifier() and package.is_dir() and any(package.glob("*.py*")):
+                waiting += [file for file in sorted(package.rglob("*")) if file.is_file() and _wanted(file)]
+        for text in sorted(scanned.texts):
+            beside = path.parent / text if text and "\0" not in text and len(text) < 200 else None
+            if beside and beside.is_file() and ".." not in beside.parts and beside.is_relative_to(base):
+                waiting.append(beside)
+    return sorted(taken)
+
+
+def _wanted(path: Path) -> bool:
+    return "__pycache__" not in path.parts
