@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ from bciarena.entries.model import Dialect, Package
 from bciarena.entries.requirements import asks_for_anything
 from bciarena.entries.sources import python_of
 from bciarena.errors import BadInput, EntryFailed
+
+HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 @contextmanager
@@ -130,12 +133,15 @@ def _upload(spec: str, rulebook: Rulebook, root: Path, upload: Path, entry: str 
         warnings.append(f"not taken, as no part of an entry: {', '.join(unknown[:8])}{' ...' * (len(unknown) > 8)}")
     compiled = _compiled_python(root, wanted or said.python or None)
     requirements = _requirements(root, said)
+    dialect = _dialect(said, target, rulebook)
+    if dialect == "D" and compiled == HERE and requirements is None:
+        compiled = None  # compiled by this platform's Python: played in it, with all that is installed
     mark = digest(root)
     show_both_ways(root)
     return Package(
         name=_name(source),
         root=root,
-        dialect=_dialect(said, target, rulebook),
+        dialect=dialect,
         target=target,
         python=wanted or said.python or compiled,
         requirements=requirements,

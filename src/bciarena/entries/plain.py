@@ -6,9 +6,9 @@ files beside it that their code names in a string: ``np.load(here / "weights.npz
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from bciarena.entries.layout import Copier
+from bciarena.entries.layout import IGNORED, OWN_FOLDERS, Copier
 from bciarena.entries.sources import read_source
 
 
@@ -19,14 +19,16 @@ def take(source: Path, root: Path) -> list[str]:
 
 
 def take_named(base: Path, root: Path, named: str) -> None:
-    """For an entry whose configuration names a module outside ``Algorithm/``: take that module, as above."""
-    file = named.replace("\\", "/").rpartition(":")[0]
-    stem = file.removesuffix(".pyc").removesuffix(".py")
-    if "/" in stem or (root / file).exists():
+    """For an entry whose configuration names a class outside ``Algorithm/``: take its module, or its folder."""
+    file = PurePosixPath(named.replace("\\", "/").rpartition(":")[0])
+    first = file.parts[0] if file.parts else ""
+    if len(file.parts) > 1:
+        if first not in (*OWN_FOLDERS, *(name.rstrip("/") for name in IGNORED), "..") and (base / first).is_dir():
+            Copier(base, root).folder(base / first, root / first)
         return
-    for ending in (".py", ".pyc"):
-        source = base / f"{stem}{ending}"
-        if source.is_file():
+    for ending in ("", ".py", ".pyc"):
+        source = base / f"{first.removesuffix('.py') if ending == '.pyc' else first}{ending}"
+        if source.suffix in (".py", ".pyc") and source.is_file():
             _follow(source, base, root, Copier(base, root))
             return
 

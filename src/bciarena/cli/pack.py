@@ -1,0 +1,25 @@
+"""arena pack: compiles an entry and packs it for upload."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def main(
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="the entry: its folder, or module.py:Class")],
+    challenge: Annotated[str, typer.Option(help="the challenge it is for: imagery, speller/1, ...")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="where to: a .zip or .tar.gz")],
+    python: Annotated[str | None, typer.Option(metavar="X.Y", help="the Python to compile with")] = None,
+) -> None:
+    """Compile an entry to .pyc and pack it for upload."""
+    from bciarena.challenges import rulebook
+    from bciarena.entries.packing import pack
+
+    done = pack(folder, rulebook(challenge), out, python)
+    for warning in done.warnings:
+        typer.echo(f"note: {warning}", err=True)
+    typer.echo(f"{done.file}: {len(done.names)} files, {done.file.stat().st_size / 1024:.0f} KiB, Python {done.python}")
+    for name in done.names:
+        typer.echo(f"  {name}")
+    typer.echo(f"plays {done.target}; digest {done.digest[:16]}")

@@ -1,0 +1,151 @@
+"""Packs an entry for upload: its own part, compiled by the Python it will run in, in an archive without dates.
+
+The same content gives the same bytes: names are sorted, times are fixed, and compiled files carry neither the time nor
+the place of their source.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+from bciarena.challenges.rulebook import Rulebook
+from bciarena.entries.config import NAMES, read_config, version
+from bciarena.entries.interpreters import Found, find_python
+from bciarena.entries.model import Package
+from bciarena.entries.package import open_entry
+from bciarena.errors import BadInput, EntryFailed
+
+# Runs in the entry's Python (3.8 and later). Compiling executes nothing of the source.
+COMPILE = """
+import json, os, py_compile, sys
+for source in json.loads(sys.stdin.read()):
+    try:
+        py_compile.compile(source, source + "c", dfile=source, doraise=True,
+                           invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    except py_compile.PyCompileError as error:
+        sys.exit(" ".join(str(error).split()))
+    except (ValueError, OSError, RecursionError) as error:
+        sys.exit("%s: %s" % (source, error))
+    os.remove(source)
+"""
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can say
+
+
+class Packed(NamedTuple):
+    """What was written."""
+
+    file: Path
+    python: str
+    target: str
+    digest: str
+    names: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def pack(spec: str, rulebook: Rulebook, out: Path, python: str | None = None) -> Packed:
+    """Compile an entry and write it to ``out``, a .zip or .tar.gz; it is opened once more to see that it can be."""
+    if not out.name.endswith((".zip", ".tar.gz", ".tgz")):
+        raise BadInput(f"{out}: name a .zip or a .tar.gz")
+    if spec.startswith("@"):
+        raise BadInput(f"{spec} comes with the platform and needs no packing")
+    with open_entry(spec, rulebook, python=python) as package:
+        said = read_config(package.root)
+        base = _python_for(package, python or said.python)
+        _compile(package.root, base)
+        if said.python not in ("", base.version):
+            _set(package.root, "python", base.version)
+        if not said.entry:  # a compiled file does not show its classes
+            file, _, name = package.target.rpartition(":")
+            _set(package.root, "entry", f"{file.removesuffix('c')}:{name}")
+        names = tuple(sorted(_own_files(package.root)))
+        content = _zip(package.root, names) if out.name.endswith(".zip") else _tar_gz(package.root, names)
+        warnings = package.warnings
+    _write(out, content)
+    with open_entry(str(out), rulebook) as package:
+        return Packed(out, base.version, package.target, package.digest, names, warnings)
+
+
+def _python_for(package: Package, asked: str | None) -> Found:
+    here = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    default = here if package.dialect == "D" else package.contest_python or here
+    return find_python(version(asked) if asked else package.python or default)
+
+
+def _own_files(root: Path) -> list[str]:
+    """Files of the entry, without the links that only serve its imports while it runs."""
+    found = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if not os.path.islink(os.path.join(folder, name))]
+        paths = [Path(folder) / name for name in files]
+        found += [path.relative_to(root).as_posix() for path in paths if not path.is_symlink()]
+    return found
+
+
+def _compile(root: Path, base: Found) -> None:
+    sources = sorted(name for name in _own_files(root) if name.endswith(".py"))
+    done = subprocess.run(
+        [base.executable, "-I", "-c", COMPILE],
+        input=json.dumps(sources),
+        cwd=root,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    if done.returncode:
+        raise EntryFailed("import_error", f"Python {base.version} cannot compile it: {done.stderr.strip()[:500]}")
+
+
+def _set(root: Path, key: str, value: str) -> None:
+    """Write a key into the entry's configuration, which is made where there is none."""
+    toml, other = (root / name for name in NAMES)
+    if other.is_file() and not toml.is_file():
+        values = json.loads(other.read_text("utf-8-sig") or "{}")
+        other.write_text(json.dumps({**values, key: value}, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        return
+    said = toml.read_text("utf-8-sig") if toml.is_file() else ""
+    others = [line for line in said.splitlines() if not re.match(rf"{key}\s*=", line)]
+    toml.write_text("\n".join([f'{key} = "{value}"', *others]) + "\n", "utf-8")
+
+
+def _zip(root: Path, names: tuple[str, ...]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            info = zipfile.ZipInfo(name, LONG_AGO)
+            info.external_attr = 0o100644 << 16
+            archive.writestr(info, (root / name).read_bytes(), zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def _tar_gz(root: Path, names: tuple[str, ...]) -> bytes:
+    out = io.BytesIO()
+    with (
+        gzip.GzipFile(filename="", fileobj=out, mode="wb", mtime=0) as plain,
+        tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for name in names:
+            content = (root / name).read_bytes()
+            info = tarfile.TarInfo(name)
+            info.size, info.mode = len(content), 0o644
+            archive.addfile(info, io.BytesIO(content))
+    return out.getvalue()
+
+
+def _write(out: Path, content: bytes) -> None:
+    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(out)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise BadInput(f"{out}: cannot be written ({error.strerror})") from error
