@@ -1,0 +1,24 @@
+"""arena database: the schema of jobs and site."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def main(
+    database: Annotated[str, typer.Option(help="URL; default: ARENA_DATABASE or this user's SQLite file")] = "",
+    upgrade: Annotated[bool, typer.Option("--upgrade", help="Bring the tables to this version's schema")] = False,
+) -> None:
+    """Show which schema a database has, and bring it up to date."""
+    from bciarena.jobs import db
+
+    engine = db.make_engine(database or None)
+    if upgrade:
+        db.upgrade(engine)
+    with db.told_clearly(engine):
+        revision = db.revision_of(engine)
+    print(f"{db.shown(engine)}: schema revision {revision or 'none'}, this version needs {db.needed_revision()}")
+    if revision is not None:
+        db.check_schema(engine)

@@ -1,0 +1,1 @@
+"""Alembic's folder: one history for jobs and site."""

@@ -1,0 +1,15 @@
+"""Called by Alembic with the connection `bciarena.jobs.db.upgrade` opened; the transaction is the caller's."""
+
+from alembic import context
+
+from bciarena.jobs import model  # noqa: F401 - fills the metadata
+from bciarena.jobs.db import Base
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    transactional_ddl=True,
+    render_as_batch=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

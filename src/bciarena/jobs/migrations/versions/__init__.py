@@ -1,0 +1,1 @@
+"""One file per revision; the newest names the one before it."""

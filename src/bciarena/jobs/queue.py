@@ -1,0 +1,288 @@
+"""The queue: lease, heartbeat, commit once, sweep. The database is the only memory; every step is one transaction.
+
+A lease is a compare-and-set on the state, everything after it a compare-and-set on (job, attempt): whoever lost the
+lease, for whatever reason, can change nothing any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, aliased
+
+from bciarena.errors import BadInput
+from bciarena.jobs.db import LEASE_LOCK, now_s, writing
+from bciarena.jobs.model import ENDED, Job, Worker
+
+FAULTS_ALLOWED = 3
+LEASE_S = 15.0  # a worker that has not been heard of for so long is dead
+RETRY_S = (1.0, 5.0)  # how long after its first and second fault a job waits
+FORGET_S = 86400.0  # a worker not seen for so long leaves the list
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A job in somebody's hands: plain values, ready to travel."""
+
+    job: int
+    attempt: int
+    kind: str
+    payload: dict[str, Any]
+    cpus: float = 1.0
+    memory_mb: int = 0
+
+    @property
+    def name(self) -> tuple[int, int]:
+        return self.job, self.attempt
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an attempt ended: a verdict, or a fault of ours.
+
+    Attributes
+    ----------
+    verdict : str
+        ``ok`` and the others of score.json; empty: a fault.
+    error : str
+        The reason of a verdict, or what our fault was.
+    final : bool
+        A fault that trying again cannot mend.
+    unwell : bool
+        The machine is to blame (its disk is full, storage is away): the job goes back uncounted.
+    """
+
+    verdict: str = ""
+    result: dict[str, Any] | None = None
+    run: str | None = None
+    error: str = ""
+    final: bool = False
+    unwell: bool = False
+
+
+def enqueue(
+    session: Session,
+    kind: str,
+    payload: dict[str, Any],
+    *,
+    key: str | None = None,
+    team: str = "",
+    team_limit: int | None = None,
+    priority: int = 0,
+    cpus: float = 1.0,
+    memory_mb: int = 0,
+    parent: int | None = None,
+) -> Job:
+    """Add a job inside the caller's (writing) transaction; the same ``key`` again gives the job that is there."""
+    if key is not None:
+        there = session.scalar(sa.select(Job).where(Job.key == key))
+        if there is not None:
+            return there
+    job = Job(
+        kind=kind,
+        payload=payload,
+        key=key,
+        team=team,
+        team_limit=team_limit,
+        priority=priority,
+        cpus=cpus,
+        memory_mb=memory_mb,
+        parent=parent,
+    )
+    session.add(job)
+    session.flush()
+    return job
+
+
+def to_do() -> sa.Select[tuple[int]]:
+    """Ids of what may start now, best first: one per team and priority.
+
+    Higher priority first; then the team with fewest running jobs, then the one whose turn is longest ago, then the
+    older job. A team at its limit, a job before its time and a join whose shards are not done are not in the list.
+    """
+    mine, child, turn = aliased(Job), aliased(Job), aliased(Job)
+    running = sa.select(Job.team, sa.func.count().label("n")).where(Job.state == "leased").group_by(Job.team).subquery()
+    in_use = sa.func.coalesce(running.c.n, 0)
+    shards_left = sa.exists().where(child.parent == mine.id, child.state.in_(("queued", "leased")))
+    heads = (
+        sa.select(mine.team, mine.priority, sa.func.min(mine.id).label("id"), sa.func.min(in_use).label("in_use"))
+        .outerjoin(running, running.c.team == mine.team)
+        .where(
+            mine.state == "queued",
+            mine.ready_at <= now_s(),
+            sa.or_(mine.team_limit.is_(None), mine.team_limit > in_use),
+            sa.or_(mine.kind != "join", ~shards_left),
+        )
+        .group_by(mine.team, mine.priority)
+        .subquery()
+    )
+    last_turn = sa.select(sa.func.max(turn.started_at)).where(turn.team == heads.c.team).scalar_subquery()
+    return sa.select(heads.c.id).order_by(
+        heads.c.priority.desc(), heads.c.in_use, last_turn.asc().nulls_first(), heads.c.id
+    )
+
+
+class Queue:
+    """The queue of one database.
+
+    Every method is one short transaction. They return whether anything was changed: False means that the lease (or
+    the moment) had passed, and nothing else happened.
+    """
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self.engine = engine
+
+    def put(self, kind: str, payload: dict[str, Any], **options: Any) -> int:
+        """Queue a job in a transaction of its own (options as in `enqueue`); returns its id."""
+        with writing(self.engine) as session:
+            return enqueue(session, kind, payload, **options).id
+
+    def get(self, job: int) -> Job:
+        """A job as it is now, detached."""
+        with Session(self.engine) as session:
+            row = session.get(Job, job)
+            if row is None:
+                raise BadInput(f"job {job}: there is no such job")
+            session.expunge(row)
+            return row
+
+    def lease(self, worker: str, machine: str = "", lease_s: float = LEASE_S) -> Lease | None:
+        """Take the next job, or None when there is nothing to do now."""
+        with writing(self.engine) as session:
+            if self.engine.dialect.name == "postgresql":
+                # Two leases at once could take a team over its limit; SQLite's write lock does the same by itself.
+                session.execute(sa.text(f"select pg_advisory_xact_lock({LEASE_LOCK})"))
+            job = session.scalar(to_do().limit(1))
+            if job is None:
+                return None
+            row = session.execute(
+                sa.update(Job)
+                .where(Job.id == job, Job.state == "queued")
+                .values(
+                    state="leased",
+                    attempt=Job.attempt + 1,
+                    worker=worker,
+                    machine=machine or None,
+                    started_at=now_s(),
+                    heartbeat_at=now_s(),
+                    leased_until=now_s() + lease_s,
+                    progress=None,
+                )
+                .returning(Job.id, Job.attempt, Job.kind, Job.payload, Job.cpus, Job.memory_mb)
+            ).one_or_none()
+            return None if row is None else Lease(*row)
+
+    def _held(self, lease: Lease, **values: Any) -> bool:
+        """Compare-and-set: changes the row only while this attempt holds the lease."""
+        with writing(self.engine) as session:
+            done = session.execute(
+                sa.update(Job)
+                .where(Job.id == lease.job, Job.attempt == lease.attempt, Job.state == "leased")
+                .values(**values)
+            )
+            return bool(done.rowcount)  # type: ignore[attr-defined]
+
+    def beat(
+        self, lease: Lease, progress: dict[str, Any] | None = None, machine: str = "", lease_s: float = LEASE_S
+    ) -> bool:
+        """Say that the job is alive; False: the lease is lost (swept or cancelled), stop the work."""
+        values: dict[str, Any] = {"heartbeat_at": now_s(), "leased_until": now_s() + lease_s}
+        if progress is not None:
+            values["progress"] = progress
+        if machine:
+            values["machine"] = machine
+        return self._held(lease, **values)
+
+    def commit(self, lease: Lease, outcome: Outcome) -> bool:
+        """Take the outcome of an attempt, once: a verdict ends the job, a fault sends it back or ends it.
+
+        A late or second outcome changes nothing and returns False.
+        """
+        if outcome.verdict:
+            return self._held(
+                lease,
+                state="finished" if outcome.verdict == "ok" else "failed",
+                verdict=outcome.verdict,
+                result=outcome.result,
+                run=outcome.run,
+                error=outcome.error or None,
+                leased_until=None,
+                ended_at=now_s(),
+            )
+        if outcome.unwell:
+            return self.release(lease, outcome.error)
+        return self._held(lease, **_after_fault(outcome.error, outcome.final))
+
+    def release(self, lease: Lease, why: str = "") -> bool:
+        """Give a job back untouched: the worker stops, or its machine is unwell. Counts as no fault."""
+        return self._held(lease, state="queued", leased_until=None, error=why or None, progress=None)
+
+    def sweep(self) -> int:
+        """Send back what dead workers held (or end it, at its third fault); anybody may do this at any time."""
+        with writing(self.engine) as session:
+            error = sa.literal("worker ").concat(Job.worker).concat(" was not heard of for longer than its lease")
+            swept = session.execute(
+                sa.update(Job)
+                .where(Job.state == "leased", Job.leased_until < now_s())
+                .values(**_after_fault(error, False))
+                .execution_options(synchronize_session=False)
+            )
+            session.execute(
+                sa.delete(Worker)
+                .where(Worker.seen_at < now_s() - FORGET_S)
+                .execution_options(synchronize_session=False)
+            )
+            return int(swept.rowcount)  # type: ignore[attr-defined]
+
+    def cancel(self, job: int) -> bool:
+        """Stop a job that has not ended, and its shards; whoever runs it learns so at the next heartbeat."""
+        with writing(self.engine) as session:
+            done = session.execute(
+                sa.update(Job)
+                .where(sa.or_(Job.id == job, Job.parent == job), Job.state.not_in(ENDED))
+                .values(state="cancelled", leased_until=None, ended_at=now_s())
+            )
+            return bool(done.rowcount)  # type: ignore[attr-defined]
+
+    def retry(self, job: int) -> bool:
+        """Queue a faulted or cancelled job again (and its shards of that kind), with a clean slate."""
+        with writing(self.engine) as session:
+            done = session.execute(
+                sa.update(Job)
+                .where(sa.or_(Job.id == job, Job.parent == job), Job.state.in_(("faulted", "cancelled")))
+                .values(state="queued", faults=0, ready_at=now_s(), error=None, ended_at=None, progress=None)
+            )
+            return bool(done.rowcount)  # type: ignore[attr-defined]
+
+    def seen(self, worker: str, **about: Any) -> None:
+        """Note that a worker is alive (machine, engine, slots, version, trouble): for people who look."""
+        with writing(self.engine) as session:
+            row = session.get(Worker, worker)
+            if row is None:
+                session.add(Worker(name=worker, **about))
+            else:
+                row.seen_at = now_s()
+                for name, value in about.items():
+                    setattr(row, name, value)
+
+    def gone(self, worker: str) -> None:
+        """A worker has left in good order."""
+        with writing(self.engine) as session:
+            session.execute(sa.delete(Worker).where(Worker.name == worker))
+
+
+def _after_fault(error: Any, final: bool) -> dict[str, Any]:
+    """What a fault does to a row; written so that one statement does it to any number of rows."""
+    last = sa.true() if final else Job.faults + 1 >= FAULTS_ALLOWED
+    wait_s = sa.case((Job.faults == 0, RETRY_S[0]), else_=RETRY_S[1])
+    return {
+        "state": sa.case((last, "faulted"), else_="queued"),
+        "faults": Job.faults + 1,
+        "ready_at": now_s() + wait_s,
+        "error": error,
+        "leased_until": None,
+        "progress": None,
+        "ended_at": sa.case((last, now_s()), else_=None),
+    }
