@@ -7,7 +7,7 @@ It has one of:
 Optional: ``start(info)``, called once before the first packet with what is known of the challenge.
 """
 
-from bciarena.contestant.windows import play_estimator
+from .windows import play_estimator
 
 
 def packets(client):

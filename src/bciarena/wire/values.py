@@ -29,8 +29,8 @@ def plain_value(value):
             else {"other": str(number)[:LONGEST] if abs(number) < 10**80 else "huge integer"}
         )
     if isinstance(value, (float, np.floating)):
-        number = float(value)
-        return number if np.isfinite(number) else {"other": str(number)}
+        real = float(value)
+        return real if np.isfinite(real) else {"other": str(real)}
     if isinstance(value, str):
         text = str(value)
         clean = text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,60 @@
+"""What arena run and arena train share: checks of what was typed, and progress for people who wait."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from bciarena.errors import BadInput
+from bciarena.match import Progress
+from bciarena.referee.desk import Clock
+from bciarena.sandbox.box import Sandbox
+
+LOUD = "arena: WARNING: --sandbox none: the entry runs with your rights and sees your files; its run is unsandboxed"
+
+
+class checked:
+    """Each gives the value back, or says what is wrong with it."""
+
+    @staticmethod
+    def challenge(entry: str, given: str | None) -> str:
+        if given:
+            return given
+        if entry.startswith("@"):
+            return entry[1:].removesuffix("-baseline")
+        raise BadInput("--challenge is missing: say which rules to play by (arena challenges lists them)")
+
+    @staticmethod
+    def sandbox(given: str) -> Sandbox:
+        if given == "none":
+            print(LOUD, file=sys.stderr)
+            return "none"
+        if given == "bwrap":
+            return "bwrap"
+        raise BadInput(f"--sandbox {given}: choose bwrap or none")
+
+    @staticmethod
+    def clock(given: str) -> Clock:
+        if given == "think" or given == "data":
+            return given
+        raise BadInput(f"--clock {given}: choose think or data")
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[Progress], None]]:
+    """A bar on stderr, fed with a match's progress; plain silence where stderr is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[at]}"))
+    bar = Bar(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    with bar:
+        task = bar.add_task(what, total=None, at="starting")
+
+        def show(now: Progress) -> None:
+            at = f"subject {now.subject} block {now.block}, {now.reports} reports"
+            bar.update(task, total=now.total_packets, completed=now.packets, at=at)
+
+        yield show

@@ -1,0 +1,75 @@
+"""arena run: plays an entry and scores it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def main(
+    entry_spec: Annotated[
+        str, typer.Argument(metavar="ENTRY", help="A folder, .zip, .tar.gz, module.py:Class or a reference @name.")
+    ],
+    data: Annotated[Path, typer.Option(help="A data folder with truth.")],
+    challenge: Annotated[
+        str | None, typer.Option(help="imagery, speller/1, ...; a reference entry brings its own.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep the run in this folder.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the folder of --out if it is there.")] = False,
+    sandbox: Annotated[str, typer.Option(help="bwrap, or none to debug your own entry.")] = "bwrap",
+    model: Annotated[Path | None, typer.Option(help="A folder written by arena train.")] = None,
+    clock: Annotated[str, typer.Option(help="think, or data to leave computing time out.")] = "think",
+    python: Annotated[str | None, typer.Option(metavar="X.Y", help="The Python to run it with.")] = None,
+    entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="Which class plays.")] = None,
+    budget: Annotated[
+        float | None, typer.Option(metavar="S", help="Wall and CPU seconds for the run; default: the data's length.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print score.json on stdout, nothing else.")] = False,
+) -> None:
+    """Play an entry on a data folder, packet by packet, and score it by the challenge's rules."""
+    import json
+
+    from bciarena.challenges import rulebook
+    from bciarena.cli._playing import checked, progress
+    from bciarena.entries import interpreter_for, open_entry
+    from bciarena.errors import BadInput, EntryFailed
+    from bciarena.recording import open_recording
+    from bciarena.runs import run_match
+    from bciarena.sandbox import boxed
+
+    book = rulebook(checked.challenge(entry_spec, challenge))
+    box = checked.sandbox(sandbox)
+    if budget is not None and not budget > 0:
+        raise BadInput(f"--budget {budget:g}: must be more than 0 seconds")
+    if out is not None and out.exists() and not force:
+        raise BadInput(f"{out}: exists already; choose another name or give --force to replace it")
+    recording = open_recording(data)
+    with open_entry(entry_spec, book, entry=entry, python=python) as package:
+        player = boxed(package, interpreter_for(package), sandbox=box, model=model)
+        about = {"entry": entry_spec, "name": package.name, "model": str(model or ""), "python": python or ""}
+        with progress(f"playing {package.name}") as shown:
+            result = run_match(
+                book,
+                recording,
+                player,
+                out=out,
+                force=force,
+                clock=checked.clock(clock),
+                entry_digest=package.digest,
+                about=about,
+                on_progress=shown,
+                budget_s=budget,
+            )
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False, indent=1))
+    else:
+        print(f"{result['challenge']}  {result['verdict']}  score {result['score']:.4f} {result['unit']}")
+        print("  ".join(f"{key} {value:.4g}" for key, value in result["metrics"].items()))
+        for note in result["notes"][:20]:
+            print(f"note: {note}")
+        if len(result["notes"]) > 20:
+            print(f"note: {len(result['notes']) - 20} more notes" + (f" in {out / 'score.json'}" if out else ""))
+    if result["verdict"] != "ok":
+        raise EntryFailed(result["verdict"], result["reason"])

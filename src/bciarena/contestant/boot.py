@@ -1,0 +1,150 @@
+"""The first code in the box: takes on its limits, loads the entry, plays it, and says how it went.
+
+It starts without the interpreter's site packages (-S) from a folder that is not the entry's: nothing of the entry,
+nor of what its requirements installed, runs before the limits are in place.
+"""
+
+import sys
+
+if sys.path and sys.path[0] == "":
+    del sys.path[0]
+
+import io  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+import resource  # noqa: E402
+
+MODEL = "model"  # below the working directory
+
+
+def main(text):
+    order = json.loads(text)
+    confine(order)
+    import site
+
+    site.main()
+    os.chdir(order["root"])
+    sys.argv = [order["target"].rpartition(":")[0]]
+    if order.get("train"):
+        from .training import train
+
+        leave(train(order))
+    from ..wire.client import Client
+
+    info = order["info"]
+    client = Client(order["fds"], len(info["channels"]) + 1, info["packet_n"], info)
+    speak(client)
+    leave(play(order, client))
+
+
+def confine(order):
+    """Limits first, then the identity: once it is given up nothing can be raised again."""
+    for name, value in order["rlimits"].items():
+        which = getattr(resource, name)
+        hard = resource.getrlimit(which)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(which, (value, value))
+    if order["uid"]:
+        import ctypes
+
+        libc = ctypes.CDLL(None, use_errno=True)
+        for cap in range(64):  # the bounding set: what could ever be regained
+            if libc.prctl(24, cap, 0, 0, 0) and cap == 0:  # PR_CAPBSET_DROP
+                raise OSError(ctypes.get_errno(), "the bounding set cannot be emptied")
+        os.setgroups([])
+        os.setresgid(order["uid"], order["uid"], order["uid"])
+        os.setresuid(order["uid"], order["uid"], order["uid"])
+
+
+class Voice(io.FileIO):
+    """stdout or stderr that tells the referee when something was written, so that it knows at which packet."""
+
+    def __init__(self, fd, client):
+        super().__init__(fd, "w", closefd=False)
+        self._client = client
+
+    def write(self, raw):
+        self._client.printed()
+        return super().write(raw)
+
+
+def speak(client):
+    for name, fd in (("stdout", 1), ("stderr", 2)):
+        stream = io.TextIOWrapper(Voice(fd, client), encoding="utf-8", errors="backslashreplace", write_through=True)
+        setattr(sys, name, stream)
+        setattr(sys, "__%s__" % name, stream)
+
+
+def play(order, client):
+    """Load and run the entry; every way to end is told to the referee."""
+    from ..wire import page
+    from . import loading
+
+    phase = "import"
+    try:
+        entry = prepare(loading.load_class(order["root"], order["target"], order["dialect"]), order)
+        client.tell(page.READY)
+        phase = "run"
+        player(order["dialect"])(entry, client)
+    except BaseException as error:
+        status = error.code if isinstance(error, SystemExit) else 1
+        if isinstance(error, SystemExit) and phase == "run" and status in (None, 0):
+            client.tell(page.DONE)
+            return 0
+        client.tell(page.FAILED, "\x1f".join([phase] + describe(error, order["root"])))
+        return 1
+    client.tell(page.DONE)
+    return 0
+
+
+def prepare(found, order):
+    """The entry's object; in dialect D with what it learnt, if a model was given."""
+    from .loading import construct
+
+    if order["dialect"] == "D" and order["model"]:
+        from .training import load_model
+
+        return load_model(found, MODEL)
+    return construct(found)
+
+
+def player(dialect):
+    if dialect == "C":
+        from .dialect_async import play_async
+
+        return play_async
+    if dialect == "D":
+        from .plain import play_plain
+
+        return play_plain
+    from .dialect_sync import play_sync
+
+    return play_sync
+
+
+def describe(error, root):
+    """Prints the traceback without our own frames, and gives its essence: kind, message and the entry's line."""
+    import traceback
+
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(ours)]
+    frames = [frame for frame in frames if not frame.filename.startswith("<frozen importlib")]
+    lines = ["Traceback (most recent call last):\n"] + traceback.format_list(frames) if frames else []
+    sys.stderr.write("".join(lines + traceback.format_exception_only(type(error), error)))
+    own = [frame for frame in frames if frame.filename.startswith(root)]
+    where = ""
+    if own:
+        where = "line %d of %s" % (own[-1].lineno or 0, os.path.relpath(own[-1].filename, root))
+    if isinstance(error, SystemExit):
+        words = "exited with code %s" % (error.code,)
+    else:
+        words = traceback.format_exception_only(type(error), error)[-1].strip()
+    return [type(error).__name__, where[:200], words]
+
+
+def leave(status):
+    """End at once: threads and exit handlers of the entry have no say."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not stream.closed:
+            stream.flush()
+    os._exit(status)

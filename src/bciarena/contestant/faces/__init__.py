@@ -1,0 +1,1 @@
+"""The contests' own classes, under the contests' names: what an entry imports from its framework."""

@@ -1,0 +1,201 @@
+"""Starting a box, watching what it uses, and ending it with everything in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import bciarena
+from bciarena.entries.model import Interpreter, Package
+from bciarena.errors import BadInput, Fault
+from bciarena.sandbox import bwrap, nobox, readable
+from bciarena.sandbox.cgroups import Group, make_group
+from bciarena.sandbox.limits import Limits
+from bciarena.sandbox.seccomp import filter_bytes
+from bciarena.sandbox.usage import Usage, tree_usage
+
+Sandbox = Literal["bwrap", "none"]
+LIBRARY = Path(bciarena.__file__).parent
+START = "import sys; sys.path[:0] = [{lib!r}]; from arenabox.contestant.boot import main; main(sys.argv[1])"
+JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 125; shift; done; shift; exec "$@"'
+"""Joins the groups given before ``--``, then becomes the command: nothing of the box is ever outside of them."""
+MISSING = "bubblewrap is not installed: apt install bubblewrap (or run with --sandbox none to debug your own entry)"
+FIRST_UID, UIDS = 30_000, 30_000
+
+
+@dataclass
+class Box:
+    """One process tree: the entry and all it starts."""
+
+    package: Package
+    interpreter: Interpreter
+    sandbox: Sandbox = "bwrap"
+    limits: Limits = field(default_factory=Limits)
+    model: Path | None = None
+    data: Path | None = None
+    out: Path | None = None
+
+    def __post_init__(self) -> None:
+        self.group: Group = Group()
+        self.process: subprocess.Popen[bytes] | None = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Box:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self._stack.close()
+
+    @property
+    def record(self) -> str:
+        """How the run was confined, for its record."""
+        return f"bwrap, {self.group.kind}" if self.sandbox == "bwrap" else "unsandboxed"
+
+    def start(self, order: dict[str, Any], cpu_s: float, fds: Sequence[int], stdout: int, stderr: int) -> None:
+        """Start the entry's interpreter with an order for contestant.boot."""
+        uid = FIRST_UID + os.getpid() % UIDS if self.sandbox == "bwrap" and os.geteuid() == 0 else 0
+        file_mib = 1024 if self.out else None
+        order = {
+            "target": self.package.target,
+            "dialect": self.package.dialect,
+            "model": self.model is not None,
+            "rlimits": self.limits.rlimits(cpu_s, file_mib),
+            "uid": uid,
+            **order,
+        }
+        begin = self._boxed if self.sandbox == "bwrap" else self._bare
+        command, environment, extra, order["root"] = begin(uid)
+        lib = str(bwrap.LIB) if self.sandbox == "bwrap" else self._library()
+        python = [str(self.interpreter.executable), "-S", "-s", "-c", START.format(lib=lib), json.dumps(order)]
+        try:
+            self.process = subprocess.Popen(
+                [*command, *python],
+                env=environment,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                pass_fds=[*fds, *extra],
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise Fault(f"{command[0]} cannot be started: {error.strerror}") from error
+        finally:
+            for fd in extra:
+                os.close(fd)
+
+    def _boxed(self, uid: int) -> tuple[list[str], dict[str, str], list[int], str]:
+        program = shutil.which("bwrap")
+        if program is None:
+            raise BadInput(MISSING)
+        show = self._stack.enter_context(readable.for_everyone(uid != 0))
+        view = bwrap.View(
+            package=show(self.package.root),
+            library=show(LIBRARY, ("wire", "contestant")),
+            readable=[*self.interpreter.readable, *_links(self.interpreter.executable)],
+            proc=bwrap.proc_names(),
+            as_root=os.geteuid() == 0,
+            limits=self.limits,
+            model=show(self.model) if self.model else None,
+            data=show(self.data) if self.data else None,
+            out=self.out,
+        )
+        if self.out and uid:
+            os.chown(self.out, uid, uid)
+        args = _memory_file("arena-args", "\0".join(bwrap.arguments(view)).encode() + b"\0")
+        rules = _memory_file("arena-seccomp", filter_bytes())
+        self.group = make_group(self.limits)
+        self._stack.callback(self.group.close)
+        command = ["/bin/sh", "-c", JOIN, "sh", *map(str, self.group.folders), "--"]
+        # Options stay out of the command line and our environment out of the process: the box can read both.
+        command += [program, "--args", str(args), "--seccomp", str(rules), "--"]
+        return command, {}, [args, rules], str(bwrap.ROOT)
+
+    def _bare(self, uid: int) -> tuple[list[str], dict[str, str], list[int], str]:
+        root = self.package.root.resolve()
+        if self.model:  # model/ below the working directory, without writing into the package
+            beside = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-entry-")))
+            for item in root.iterdir():
+                if item.name != "model":
+                    (beside / item.name).symlink_to(item)
+            (beside / "model").symlink_to(self.model.resolve())
+            root = beside
+        tmp = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-tmp-"))
+        environment = bwrap.ENVIRONMENT | {"HOME": tmp, "TMPDIR": tmp, "PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+        return [sys.executable, "-I", "-S", nobox.__file__], environment, [], str(root)
+
+    def _library(self) -> str:
+        """wire/ and contestant/ under the name they have in the box."""
+        lib = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-lib-")))
+        (lib / "arenabox").mkdir()
+        for room in ("wire", "contestant"):
+            (lib / "arenabox" / room).symlink_to(LIBRARY / room)
+        return str(lib)
+
+    def usage(self) -> Usage:
+        """What the whole tree uses now; its CPU time so far."""
+        used = tree_usage(self.process.pid) if self.process else Usage()
+        cpu_s = self.group.cpu_s()
+        return used if cpu_s is None else used._replace(cpu_s=cpu_s)
+
+    def ended(self) -> int | None:
+        """Exit code of the entry, 128 + signal when it died of one; None while it runs."""
+        assert self.process is not None
+        code = self.process.poll()
+        return code if code is None or code >= 0 else 128 - code
+
+    def kill(self) -> None:
+        """End the entry and every process it started."""
+        if self.process is None or self.process.poll() is not None:
+            return
+        if self.sandbox == "none":
+            self.process.send_signal(signal.SIGTERM)  # nobox takes the tree down
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(5)
+        if self.process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def wait_empty(self, fds: Sequence[int], timeout_s: float = 5.0) -> None:
+        """Wait until no process of a killed box holds the given pipes open."""
+        deadline = time.monotonic() + timeout_s
+        for fd in fds:
+            while time.monotonic() < deadline:
+                try:
+                    if not os.read(fd, 1 << 16):
+                        break
+                except BlockingIOError:
+                    time.sleep(0.002)
+
+
+def _links(executable: Path) -> list[Path]:
+    """The chain of symbolic links from an executable to the real one, each as a file the box must show."""
+    chain = []
+    path = executable
+    for _ in range(16):
+        if not path.is_symlink():
+            break
+        target = Path(os.readlink(path))
+        path = Path(os.path.normpath(path.parent / target))
+        chain.append(path)
+    return chain
+
+
+def _memory_file(name: str, content: bytes) -> int:
+    fd = os.memfd_create(name)
+    os.write(fd, content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd

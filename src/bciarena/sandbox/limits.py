@@ -1,0 +1,34 @@
+"""How much of the machine a box may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one box; time is the match's budget and comes with it."""
+
+    memory_mib: int = 4096  # all processes together, private tmp included
+    processes: int = 256  # and threads
+    tmp_mib: int = 256
+    shm_mib: int = 64
+    open_files: int = 1024
+    output_kib: int = 1024  # kept of stdout and of stderr
+    after_finish_s: float = 5.0  # to leave by itself once the finish flag was out (R18)
+
+    def rlimits(self, cpu_s: float, file_mib: int | None = None) -> dict[str, int]:
+        """What every process in the box is bound by; a second line behind the cgroup, and the first without one."""
+        return {
+            "RLIMIT_CORE": 0,
+            "RLIMIT_CPU": int(cpu_s) + 2,  # the watcher comes first and knows all processes together
+            "RLIMIT_DATA": self.memory_mib * MIB,
+            "RLIMIT_FSIZE": (file_mib or max(self.tmp_mib, self.shm_mib)) * MIB,
+            "RLIMIT_MEMLOCK": 16 * MIB,
+            "RLIMIT_MSGQUEUE": 0,
+            "RLIMIT_NOFILE": self.open_files,
+            "RLIMIT_NPROC": self.processes,
+            "RLIMIT_SIGPENDING": 1024,
+        }

@@ -1,0 +1,256 @@
+"""The player of boxed entries: serves a match over the wire and says how the run ended."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from pathlib import Path
+
+from bciarena.entries.model import Interpreter, Package
+from bciarena.errors import BadInput, Fault
+from bciarena.match import End, Match, Player
+from bciarena.sandbox.box import Box, Sandbox
+from bciarena.sandbox.limits import MIB, Limits
+from bciarena.sandbox.output import Output, write_index
+from bciarena.wire import page
+from bciarena.wire.host import Host
+from bciarena.wire.page import Malformed
+
+WATCH_S = 0.25  # how often CPU time and memory are looked at
+REASON_LINES = 12
+OWN_FAULTS = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
+
+
+def boxed(
+    package: Package,
+    interpreter: Interpreter,
+    *,
+    sandbox: Sandbox = "bwrap",
+    model: Path | None = None,
+    limits: Limits | None = None,
+) -> Player:
+    """A player that runs an entry in a box of its own, under its own interpreter.
+
+    Parameters
+    ----------
+    sandbox : "bwrap" or "none"
+        ``none`` is for debugging: the run is marked unsandboxed.
+    model : Path or None
+        A folder written by ``arena train``; appears read-only as ``model/`` under the entry's working directory.
+    """
+    if package.needs_model and model is None:
+        raise BadInput(f"{package.name}: needs a model: run arena train first and give its folder with --model")
+    if model is not None and not model.is_dir():
+        raise BadInput(f"{model}: no such model folder; arena train writes one")
+
+    def player(match: Match) -> End:
+        with Box(package, interpreter, sandbox, limits or Limits(), model) as box:
+            return _Serving(match, box).run()
+
+    return player
+
+
+class _Serving:
+    """One boxed run from the referee's side."""
+
+    def __init__(self, match: Match, box: Box) -> None:
+        self.match, self.box = match, box
+        self.host = Host(len(match.rulebook.channels) + 1, match.rulebook.packet_n)
+        most = box.limits.output_kib * 1024
+        self.outputs = [Output(name, match.folder, most) for name in ("stdout", "stderr")]
+        self.began_s = time.monotonic()
+        self.deadline_s = self.began_s + match.budget_s
+        self.watch_s = self.began_s + WATCH_S
+        self.ready = self.done = False
+        self.failed: list[str] | None = None
+        self.stopped: tuple[str, str] | None = None  # verdict and words, when it was us who ended it
+        self.cpu_s = 0.0
+
+    def run(self) -> End:
+        order = {"fds": self.host.box_fds, "info": self.match.info}
+        stdout, stderr = self.outputs
+        try:
+            self.box.start(order, self.match.budget_s, self.host.box_fds, stdout.write_fd, stderr.write_fd)
+            self.host.started()
+            for output in self.outputs:
+                output.started()
+            try:
+                self._serve()
+            except Malformed as error:
+                self.stopped = ("protocol_error", f"broke the protocol: {error}")
+            if self.stopped is None and not self.done:
+                self._wait_exit()
+            self._look()
+            code = self.box.ended()
+            self.box.kill()
+            for output in self.outputs:
+                output.drain(self.match.packets)
+            return self._end(code)
+        finally:
+            self.box.kill()
+            self.host.close()
+            for output in self.outputs:
+                output.close()
+            if self.match.folder:
+                write_index(self.match.folder, self.outputs)
+
+    def _serve(self) -> None:
+        """Answer requests until the entry is done, gone, out of time or out of line."""
+        match, host, words = self.match, self.host, self.host.words
+        spin = page.SPIN if len(os.sched_getaffinity(0)) > 1 else 1
+        patience, seq = spin, 0
+        while True:
+            for _ in range(patience):
+                if words[page.ASK] != seq:
+                    break
+            else:
+                began_s = time.monotonic()
+                if not self._sleep(seq):
+                    return
+                short = time.monotonic() - began_s < page.LONG_WAIT_S
+                patience = spin if short else min(spin, page.SHORT_SPIN)
+            seq += 1
+            kind = host.asked(seq)
+            if words[page.PRINTED]:
+                words[page.PRINTED] = 0
+                self._listen()
+            if kind == page.NEXT:
+                host.hand_out(seq, match.next())
+                if match.finish_seen:
+                    self._finish_seen()
+            elif kind == page.REPORT:
+                match.report(host.value())
+                host.reply(seq)
+            elif not self._told(kind, seq):
+                return
+            if time.monotonic() > self.watch_s and not self._look():
+                return
+
+    def _told(self, kind: int, seq: int) -> bool:
+        """READY, DONE or FAILED; False when nothing more will come."""
+        if kind == page.READY and not self.ready:
+            self.ready = True
+        elif kind == page.DONE and self.ready:
+            self.done = True
+        elif kind == page.FAILED:
+            self.failed = (self.host.text().split("\x1f", 3) + [""] * 4)[:4]
+        else:
+            raise Malformed(f"a request of unknown kind {kind}")
+        self.host.reply(seq)
+        return kind == page.READY
+
+    def _finish_seen(self) -> None:
+        """From here only reports count; the entry has a few seconds to leave (R18)."""
+        self.deadline_s = min(self.deadline_s, time.monotonic() + self.box.limits.after_finish_s)
+
+    def _sleep(self, seq: int) -> bool:
+        """Block until a request comes; False when none will."""
+        words = self.host.words
+        poll = select.poll()
+        poll.register(self.host.wake_fd, select.POLLIN)
+        for output in self.outputs:
+            if output.open:
+                poll.register(output.read_fd, select.POLLIN)
+        words[page.HOST_ASLEEP] = 1
+        alive = True
+        try:
+            while words[page.ASK] == seq:
+                if not alive or (time.monotonic() > self.watch_s and not self._look()):
+                    return False
+                for fd, _ in poll.poll(page.POLL_MS):
+                    if fd == self.host.wake_fd:
+                        alive = self.host.take_wakes()
+                    else:
+                        self._listen()
+                        if not all(output.open for output in self.outputs if output.read_fd == fd):
+                            poll.unregister(fd)
+                alive = alive and self.box.ended() is None
+            return True
+        finally:
+            words[page.HOST_ASLEEP] = 0
+
+    def _listen(self) -> None:
+        for output in self.outputs:
+            if output.open:
+                output.drain(self.match.packets)
+
+    def _look(self) -> bool:
+        """Look at clock, CPU time and memory; False when the entry must be ended."""
+        now_s = time.monotonic()
+        self.watch_s = min(now_s + WATCH_S, max(self.deadline_s, now_s + 0.001))
+        used = self.box.usage()
+        self.cpu_s = max(self.cpu_s, used.cpu_s)
+        budget_s = self.match.budget_s
+        if now_s > self.deadline_s:
+            if self.match.finish_seen:
+                words = f"was still running {self.box.limits.after_finish_s:.0f} s after the finish flag"
+            else:
+                words = f"took longer than its budget of {budget_s:.0f} s"
+            self.stopped = ("over_budget", words)
+        elif self.cpu_s > budget_s:
+            self.stopped = ("over_budget", f"used more CPU time than its budget of {budget_s:.0f} s")
+        elif self.box.sandbox == "bwrap" and used.memory_bytes > self.box.limits.memory_mib * MIB:
+            self.stopped = ("out_of_memory", f"used more than {self.box.limits.memory_mib} MiB of memory")
+        return self.stopped is None
+
+    def _wait_exit(self) -> None:
+        """The pipe is closed or the entry told its end: give the process a moment to be gone."""
+        until_s = time.monotonic() + 2
+        while self.box.ended() is None and time.monotonic() < until_s and self._look():
+            time.sleep(0.002)
+
+    def _end(self, code: int | None) -> End:
+        verdict, words = self._verdict(code)
+        notes = [f"{o.name} was cut: {o.size} bytes printed, {o.most} kept" for o in self.outputs if o.cut]
+        notes += [f"warning: {warning}" for warning in self.box.package.warnings]
+        if self.box.sandbox == "none":
+            notes.append("unsandboxed: the entry ran with this user's rights; not for ranking")
+        if verdict != "ok" and self.match.finish_seen:  # the outcome was fixed by then (R18)
+            notes.append(f"after the finish flag: {words}")
+            verdict, words = "ok", ""
+        if verdict != "ok":
+            tail = self.outputs[1].tail(REASON_LINES)
+            words = f"the entry {words}" + (f"; the last lines of its stderr:\n{tail}" if tail else "")
+        wall_s = time.monotonic() - self.began_s
+        return End(verdict, words, tuple(notes), self.cpu_s, wall_s, self.box.record)
+
+    def _verdict(self, code: int | None) -> tuple[str, str]:
+        limits = self.box.limits
+        if self.box.group.out_of_memory():
+            return "out_of_memory", f"used more than {limits.memory_mib} MiB of memory"
+        if self.stopped:
+            return self.stopped
+        if self.failed:
+            phase, kind, where, words = self.failed
+            at = f" ({where})" if where else ""
+            if kind == "MemoryError":
+                return "out_of_memory", f"could get no more memory than {limits.memory_mib} MiB{at}"
+            if phase == "import":
+                return "import_error", f"cannot be loaded: {words}{at}"
+            return "crashed", f"raised {words}{at}" if kind != "SystemExit" else f"{words}{at}"
+        if self.done or (code == 0 and self.ready):
+            return "ok", ""
+        if code is None:
+            raise Fault("the box closed its end of the wire and did not end")
+        if code > 128:
+            return _died_of(code - 128)
+        if not self.ready and not self.match.packets:
+            self._blame(code)
+        return "crashed", f"exited with code {code}"
+
+    def _blame(self, code: int) -> None:
+        """Ended before its first word to us: was it the box itself that did not start?"""
+        tail = self.outputs[1].tail(3)
+        if tail.startswith(("bwrap:", "sh:", "/bin/sh:")) or "arenabox" in tail:
+            raise Fault(f"the box did not start (exit code {code}): {tail}")
+
+
+def _died_of(number: int) -> tuple[str, str]:
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    words = signal.strsignal(number) or name
+    return ("crashed" if number in OWN_FAULTS else "killed"), f"died of {name} ({words.lower()})"

@@ -1,0 +1,127 @@
+"""The referee's end of the wire. Everything that comes from the page is copied, bounded and checked."""
+
+import fcntl
+import mmap
+import os
+
+import numpy as np
+
+from . import page
+from .page import Malformed
+
+PATIENCE = 1000  # wake-up bytes without a request before it counts as flooding
+
+
+class Host:
+    """Shared page and wake-up pipes of one run.
+
+    Attributes
+    ----------
+    box_fds : tuple of int
+        Page, pipe to read from, pipe to write to: the descriptors the box inherits.
+    wake_fd : int
+        Becomes readable when the box has something while we sleep.
+    """
+
+    def __init__(self, rows, packet_n):
+        size = page.page_bytes(rows, packet_n)
+        fd = os.memfd_create("arena-packet", os.MFD_ALLOW_SEALING | os.MFD_CLOEXEC)
+        os.ftruncate(fd, size)
+        # A page that could be cut short by the box would kill the referee with SIGBUS.
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
+        self._map = mmap.mmap(fd, size)
+        self.words = memoryview(self._map)[: page.WORDS * 8].cast("q")
+        self._full = np.frombuffer(self._map, np.float64, rows * packet_n, page.DATA_AT).reshape(rows, packet_n)
+        self.wake_fd, out = os.pipe()
+        box_in, self._wake_box = os.pipe()
+        for end in (self.wake_fd, self._wake_box):
+            os.set_blocking(end, False)
+        self.box_fds = (fd, box_in, out)
+        self._open = [fd, box_in, out, self.wake_fd, self._wake_box]
+        self._spurious = 0
+
+    def started(self):
+        """The box has its descriptors: close our copies."""
+        for fd in self.box_fds:
+            os.close(fd)
+            self._open.remove(fd)
+
+    def close(self):
+        for fd in self._open:
+            os.close(fd)
+        self._open = []
+        del self._full
+        self.words.release()
+        self._map.close()
+
+    def asked(self, seq):
+        """The kind of the open request, which must be number ``seq``."""
+        number = self.words[page.ASK]
+        if number != seq:
+            raise Malformed("request number %d where %d was due: one request at a time" % (number, seq))
+        self._spurious = 0
+        return self.words[page.KIND]
+
+    def payload(self):
+        """A copy of the request's payload."""
+        length = self.words[page.LENGTH]
+        if not 0 <= length <= page.LONGEST_ASK:
+            raise Malformed("a request of %d bytes; at most %d are allowed" % (length, page.LONGEST_ASK))
+        return bytes(self._map[page.ASKED_AT : page.ASKED_AT + length])
+
+    def value(self):
+        """The answer in the open request."""
+        return page.unpack_value(self.payload())
+
+    def text(self):
+        return self.payload().decode("utf-8", "replace")
+
+    def hand_out(self, seq, packet):
+        """Reply with a packet, or with CLOSED for None."""
+        if packet is None:
+            return self.reply(seq, page.CLOSED)
+        data = packet.data
+        if data.shape == self._full.shape:
+            self._full[...] = data
+        else:
+            raw = np.ascontiguousarray(data, np.float64).tobytes()
+            self._map[page.DATA_AT : page.DATA_AT + len(raw)] = raw
+        page.HEADER.pack_into(
+            self._map,
+            page.HEADER_AT,
+            page.PACKET,
+            packet.subject,
+            packet.block,
+            packet.number,
+            packet.start,
+            packet.total_start,
+            data.shape[1],
+            packet.finished,
+        )
+        self._answered(seq)
+
+    def reply(self, seq, what=page.TAKEN):
+        self.words[page.WHAT] = what
+        self._answered(seq)
+
+    def _answered(self, seq):
+        words = self.words
+        words[page.REPLY] = seq
+        if words[page.BOX_ASLEEP]:
+            try:
+                os.write(self._wake_box, page.WAKE)
+            except (BlockingIOError, BrokenPipeError):
+                return  # full: it has enough to wake up by; broken: it is gone, which the caller will see
+
+    def take_wakes(self):
+        """Empty the wake-up pipe; False when the box's end is closed."""
+        try:
+            raw = os.read(self.wake_fd, 4096)
+        except BlockingIOError:
+            return True
+        if raw.strip(page.WAKE):
+            raise Malformed("bytes written to the protocol's descriptor")
+        self._spurious += len(raw)
+        if self._spurious > PATIENCE:
+            raise Malformed("a flood of wake-ups without a request")
+        return bool(raw)

@@ -1,0 +1,77 @@
+"""The shared page between referee and box: where each word lies, and how an answer is written.
+
+The box may scribble on every byte of it. So the referee reads from it only the request words, copies before it looks,
+and never reads back what it wrote itself: position, packet numbers and data live in the referee's own memory.
+
+One request is open at a time. The box writes kind and payload, then raises ASK by one; the referee writes its
+reply, then sets REPLY to the same number. A packet is written only as the reply to a request.
+"""
+
+import math
+import struct
+
+ASK, KIND, LENGTH, BOX_ASLEEP, PRINTED = 0, 1, 2, 3, 4  # written by the box
+REPLY, WHAT = 8, 9  # written by the referee, followed by the HEADER words
+HOST_ASLEEP = 24
+WORDS = 32  # of 8 bytes; every side has its own cache lines
+
+HEADER = struct.Struct("=8q")  # what, subject, block, number, start, total_start, samples, finished
+HEADER_AT = WHAT * 8
+ASKED_AT = WORDS * 8
+LONGEST_ASK = 1024  # bytes
+DATA_AT = 2048  # aligned for float64 and cache lines
+
+NEXT, REPORT, READY, DONE, FAILED = 1, 2, 3, 4, 5  # kinds of requests
+PACKET, CLOSED, TAKEN = 1, 2, 3  # kinds of replies
+
+WAKE = b"w"
+POLL_MS = 20  # a sleeper looks up this often, whatever happens
+SPIN = 2500  # looks at a word before going to sleep, about 0.1 ms
+SHORT_SPIN = 40  # after a long wait: the next one will be long too
+LONG_WAIT_S = 0.0002
+
+LONGEST_TEXT = 64  # characters of an answer
+EXACT = 2**53
+
+_INTEGER, _FLOAT = struct.Struct("<cq"), struct.Struct("<cd")
+
+
+class Malformed(Exception):
+    """The box sent something that our client never sends."""
+
+
+def page_bytes(rows, packet_n):
+    """Size of the shared page for packets of at most (rows, packet_n) float64."""
+    return DATA_AT + rows * packet_n * 8
+
+
+def pack_value(value):
+    """A plain value (see wire.values) as bytes: one letter for its type, then its content."""
+    if isinstance(value, dict):
+        return b"o" + value["other"].encode("utf-8")
+    if isinstance(value, str):
+        return b"s" + value.encode("utf-8")
+    if isinstance(value, int):
+        return _INTEGER.pack(b"i", value)
+    return _FLOAT.pack(b"f", value)
+
+
+def unpack_value(raw):
+    """The plain value in ``raw``, or Malformed: nothing here trusts the sender."""
+    tag = raw[:1]
+    if tag == b"i" and len(raw) == _INTEGER.size:
+        number = _INTEGER.unpack(raw)[1]
+        if abs(number) < EXACT:
+            return number
+    elif tag == b"f" and len(raw) == _FLOAT.size:
+        real = _FLOAT.unpack(raw)[1]
+        if math.isfinite(real):
+            return real
+    elif tag in (b"s", b"o"):
+        try:
+            text = raw[1:].decode("utf-8")
+        except UnicodeDecodeError:
+            raise Malformed("an answer that is not valid text") from None
+        if len(text) <= LONGEST_TEXT:
+            return text if tag == b"s" else {"other": text}
+    raise Malformed("an answer of unknown form")
