@@ -1,0 +1,206 @@
+"""An asynchronous speller: which key flickers under the gaze, and whether any does.
+
+No trigger, no calibration. For windows of 1 to 4 s that end now::
+
+    filter bank ─► SlidingFBCCA ─► Background (own idle EEG) ─┐
+         └───────► HarmonicTemplate (own answers) ─► Background ├─► sum per key ─► best key, its lead ─► answer?
+                         ▲                                                                     │
+                         └──────────── 4 s windows that leave no doubt ◄───────────────────────┘
+
+The template is there once a few trials were beyond doubt; it is learnt from whole trials, seen after the answer
+was given, so a wrong early answer teaches nothing wrong. An answer is followed by silence until the next trial can
+begin: the contest's trial (4 s flicker, 1 s feedback, 1 s cue) sets how long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bciarena.decoders.filters import FilterBank, high_pass, low_pass, notch
+from bciarena.decoders.idle import Background
+from bciarena.decoders.sliding import SlidingFBCCA
+from bciarena.decoders.template import HarmonicTemplate
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Few numbers, each with its reason.
+
+    Attributes
+    ----------
+    windows : tuple of int
+        Window lengths in packets of 40 ms.
+    band_lows_hz, band_high_hz
+        The filter bank of Chen et al. 2015: each band begins one harmonic later.
+    skip_hz
+        Mains: harmonics nearer than this to 50 or 60 Hz are no evidence.
+    cold, warm : float
+        Lead needed for an answer before and after the person's template is known. Set so that people at rest, eyes
+        open or closed, raise an alarm less often than once in some minutes.
+    learn : float
+        Lead of a 4 s window from which a trial is learnt.
+    template_after : int
+        Trials needed before the template has a say.
+    latency_packets, trial_packets : int
+        Response delay (0.16 s), and the least distance between two onsets (6 s).
+    """
+
+    windows: tuple[int, ...] = (25, 31, 37, 50, 75, 100)
+    band_lows_hz: tuple[float, ...] = (6.5, 14.0, 22.0, 30.0, 38.0)
+    band_high_hz: float = 90.0
+    skip_hz: tuple[tuple[float, float], ...] = ((50.0, 1.3), (60.0, 1.3))
+    harmonics: int = 5
+    cold: float = 12.5
+    warm: float = 15.0
+    learn: float = 8.0
+    template_after: int = 3
+    latency_packets: int = 4
+    trial_packets: int = 150
+    every: int = 2
+
+
+class AsynchronousSpeller:
+    """Feed packets, get answers.
+
+    Parameters
+    ----------
+    freqs_hz : sequence of float
+        Key frequencies; the answer is an index into them.
+    rate : float
+        Sampling rate, Hz.
+    packet_n : int
+        Samples per packet.
+    channels : int
+        Number of live channels, occipital.
+    """
+
+    def __init__(
+        self, freqs_hz: Sequence[float], rate: float, packet_n: int, channels: int, settings: Settings | None = None
+    ) -> None:
+        self.settings = s = settings or Settings()
+        shared = [low_pass(s.band_high_hz, rate), notch(50.0, 6.0, rate), notch(60.0, 4.0, rate)]
+        # The last band keeps the phases of low harmonics nearly as they are; it feeds the template only.
+        bands = [high_pass(low, rate) for low in s.band_lows_hz] + [high_pass(5.0, rate, order=2)]
+        self.bank = FilterBank(shared, bands, channels)
+        self.cca = SlidingFBCCA(
+            freqs_hz, rate, packet_n, s.windows, len(s.band_lows_hz), channels, s.harmonics, s.skip_hz
+        )
+        self.wide = SlidingFBCCA(freqs_hz, rate, packet_n, s.windows, 1, channels, s.harmonics, s.skip_hz)
+        self._gain = self.bank.response(self.cca.harmonics_hz, rate)[-1][:, :, None]
+        self.new_person()
+
+    def new_person(self) -> None:
+        """Forget everything about the person."""
+        s = self.settings
+        _, channels, targets, harmonics = self.cca.shape
+        prior = population(s.windows, channels)
+        updates_per_s = 25 / s.every
+        self.background = Background(*prior, 20 * updates_per_s, 60 * updates_per_s)
+        self.template = HarmonicTemplate(harmonics, channels)
+        # A matched filter at its best phase: 1.3 +- 0.8 in white noise; EEG is not white.
+        shape = (len(s.windows), targets)
+        self.template_background = Background(
+            np.full(shape, 1.3), np.full(shape, 1.0), 10 * updates_per_s, 40 * updates_per_s
+        )
+        self.new_block()
+
+    def new_block(self) -> None:
+        """Begin a new stream of the same person."""
+        self.bank.reset()
+        self.cca.reset()
+        self.wide.reset()
+        self._quiet_until = 0
+        self._candidate: tuple[float, int, int, Complex] | None = None
+        self._learnt_at = -(10**6)
+
+    def push(self, packet: Array) -> int | None:
+        """Take in a packet (channels, packet_n); the index of a key, or None."""
+        s = self.settings
+        bands = self.bank.push(packet)
+        self.cca.push(bands[:-1])
+        self.wide.push(bands[-1:])
+        now = self.cca.packets
+        if now % s.every:
+            return None
+        answer = None
+        for row, window in enumerate(s.windows):
+            if window > now:
+                break
+            total = self._evidence(row, window)
+            lead, best = _lead(total)
+            if window == s.windows[-1]:
+                self._consider(lead, best, now)
+            fresh = now - window >= self._quiet_until
+            if answer is None and fresh and lead > (self.cold_or_warm()):
+                answer = best
+                silence = now - window - s.latency_packets + s.trial_packets
+        if answer is not None:
+            self._quiet_until = silence
+        return answer
+
+    def cold_or_warm(self) -> float:
+        """The lead an answer needs now."""
+        return self.settings.warm if self._warm() else self.settings.cold
+
+    def _warm(self) -> bool:
+        return self.template.trials >= self.settings.template_after
+
+    def _evidence(self, row: int, window: int) -> Array:
+        """Standard deviations above background of every key, (K,)."""
+        # -log(1 - r^2) is how much likelier the data are with the key's references than without.
+        gain = -np.log(1 - np.minimum(self.cca.score(window), 0.995))
+        # Bands overlap: the sum of five standardised scores has a variance of 2.7 rather than 1 after / sqrt(5).
+        total = self.background.standardise(row, gain).sum(axis=0) / (np.sqrt(5) * 1.65)
+        if self._warm():
+            match = self.template.score(
+                self.wide.sums(window, 0) / self._gain, self.cca.usable, window * self.cca.packet_n
+            )
+            total = total + self.template_background.standardise(row, match)
+        return np.asarray(total)
+
+    def _consider(self, lead: float, best: int, now: int) -> None:
+        """Learn from a 4 s window at the peak of its lead."""
+        s = self.settings
+        if now - self._learnt_at < 2 * 40:
+            return
+        needed = s.learn * (1.7 if self._warm() else 1.0)
+        if self._candidate is not None and now - self._candidate[1] > 12:
+            _, at, key, sums = self._candidate
+            usable = self.cca.usable
+            apart = np.abs(self.cca.harmonics_hz - self.cca.harmonics_hz[key]) >= 0.5
+            n = s.windows[-1] * self.cca.packet_n
+            weight = min(1.0, self._candidate[0] / 12)
+            self.template.learn(np.where(usable[key][:, None], sums[key], 0), sums, usable & apart, n, weight)
+            self._learnt_at = at
+            self._candidate = None
+        elif lead > needed and (self._candidate is None or lead > self._candidate[0]):
+            self._candidate = (lead, now, best, self.wide.sums(s.windows[-1], 0) / self._gain)
+
+
+def _lead(total: Array) -> tuple[float, int]:
+    """Height of the best key plus its distance to the second; -inf where the distance is below one."""
+    best = int(total.argmax())
+    second = float(np.partition(total, -2)[-2])
+    apart = float(total[best]) - second
+    return (float(total[best]) + apart if apart > 1 else -np.inf), best
+
+
+def population(windows: Sequence[int], channels: int) -> tuple[Array, Array]:
+    """Mean and variance of idle scores (windows, bands, keys), of people at rest.
+
+    ``background.npz`` holds them for 9 occipital channels: means over 8 people of the PhysioNet motor imagery set,
+    eyes open and eyes closed, one minute each, smoothed over five neighbouring keys.
+    """
+    with files("bciarena.decoders").joinpath("background.npz").open("rb") as file:
+        stored = np.load(file)
+        at = [int(np.flatnonzero(stored["windows"] == w)[0]) for w in windows]
+        # Chance correlation grows with the number of channels that can be combined.
+        return stored["mean"][at] * channels / 9, stored["variance"][at]
