@@ -77,6 +77,7 @@ class Match:
         self.packets = 0
         self.total_packets = sum(-(-block.samples // rulebook.packet_n) for _, _, block in recording)
         self.finish_seen = False  # the finish flag was handed out: from here only reports count (R18)
+        self.part_over = False  # this part of a recording is played; what follows it is played elsewhere
         self.think_s = array("f")  # computing time after each packet, for the report
         self._stream = Stream(rulebook, recording)
         self._referee = Referee(rulebook, clock)
@@ -108,6 +109,7 @@ class Match:
             self.think_s.append(now - self._out_at)
         if packet is None:
             self.finish_seen = True
+            self.part_over = self._stream.more_follows
             return None
         self._referee.handed_out(packet.subject, packet.block, packet.number, packet.position, now - self._out_at)
         self.packets += 1
@@ -122,6 +124,8 @@ class Match:
 
     def report(self, value: Any) -> None:
         """Take a report at the present position."""
+        if self.part_over:
+            return  # in the whole recording the entry would be in the next subject by now
         line = self._referee.report(value, time.perf_counter() - self._out_at)
         self.ledger.append({"type": "report", **line})
 

@@ -119,11 +119,18 @@ class Subject:
 
 @dataclass(frozen=True)
 class Recording:
-    """Subjects in the order in which they are played (sorted folder order), and where they came from."""
+    """Subjects in the order in which they are played (sorted folder order), and where they came from.
+
+    A part of a recording (see `part`) knows its place in the whole: the number of its first subject, how many samples
+    come before it, and whether more follows.
+    """
 
     subjects: tuple[Subject, ...]
     folder: Path | None = None
     notes: tuple[str, ...] = field(default=())
+    first: int = 1
+    before_n: int = 0
+    more_follows: bool = False
 
     @property
     def seconds(self) -> float:
@@ -131,9 +138,17 @@ class Recording:
 
     def __iter__(self) -> Iterator[tuple[int, int, Block]]:
         """Every block as (subject number, block number, block), numbers from 1."""
-        for number, subject in enumerate(self.subjects, 1):
+        for number, subject in enumerate(self.subjects, self.first):
             for index, block in enumerate(subject.blocks, 1):
                 yield number, index, block
+
+    def part(self, subject: int) -> Recording:
+        """One subject alone, handed out exactly as within the whole."""
+        if not 1 <= subject <= len(self.subjects):
+            raise BadInput(f"{self.folder or 'recording'}: has no subject {subject}, only 1 to {len(self.subjects)}")
+        before_n = sum(block.samples for person in self.subjects[: subject - 1] for block in person.blocks)
+        more = subject < len(self.subjects)
+        return Recording(self.subjects[subject - 1 : subject], self.folder, self.notes, subject, before_n, more)
 
     @cached_property
     def digest(self) -> str:

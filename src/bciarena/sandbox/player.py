@@ -117,7 +117,11 @@ class _Serving:
                 words[page.PRINTED] = 0
                 self._listen()
             if kind == page.NEXT:
-                host.hand_out(seq, match.next())
+                packet = match.next()
+                if match.part_over:  # the entry must not see an end where the whole recording has none
+                    self.done = True
+                    return
+                host.hand_out(seq, packet)
                 if match.finish_seen:
                     self._finish_seen()
             elif kind == page.REPORT:

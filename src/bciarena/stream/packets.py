@@ -40,6 +40,8 @@ class Stream:
     def __init__(self, rulebook: Rulebook, recording: Recording) -> None:
         self.rulebook = rulebook
         self.blocks = list(recording)
+        self.before_n = recording.before_n
+        self.more_follows = recording.more_follows
         self._packets = self._cut()
 
     def next(self) -> Packet | None:
@@ -47,9 +49,9 @@ class Stream:
         return next(self._packets, None)
 
     def _cut(self) -> Iterator[Packet]:
-        total = 0
+        total = self.before_n
         for index, (subject, number, block) in enumerate(self.blocks):
-            last_block = index + 1 == len(self.blocks)
+            last_block = index + 1 == len(self.blocks) and not self.more_follows
             start = 0
             for count, data in enumerate(self._block(block), 1):
                 stop = start + data.shape[1]
