@@ -80,6 +80,7 @@ class Match:
         self.part_over = False  # this part of a recording is played; what follows it is played elsewhere
         self.think_s = array("f")  # computing time after each packet, for the report
         self._stream = Stream(rulebook, recording)
+        self.prepare = self._stream.prepare  # a player may call it once a packet is out
         self._referee = Referee(rulebook, clock)
         self._on_progress = on_progress
         self._out_at = time.perf_counter()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bciarena.sandbox.limits import MIB, Limits
@@ -64,7 +64,7 @@ class View:
     readable: Sequence[Path]
     proc: Sequence[tuple[str, bool]]
     as_root: bool
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     model: Path | None = None
     data: Path | None = None
     out: Path | None = None

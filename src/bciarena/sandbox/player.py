@@ -124,6 +124,8 @@ class _Serving:
                 host.hand_out(seq, packet)
                 if match.finish_seen:
                     self._finish_seen()
+                else:
+                    match.prepare()
             elif kind == page.REPORT:
                 match.report(host.value())
                 host.reply(seq)

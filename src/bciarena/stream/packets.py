@@ -43,10 +43,16 @@ class Stream:
         self.before_n = recording.before_n
         self.more_follows = recording.more_follows
         self._packets = self._cut()
+        self._ahead: list[Packet | None] = []
 
     def next(self) -> Packet | None:
         """The next packet, or None when there is nothing left."""
-        return next(self._packets, None)
+        return self._ahead.pop() if self._ahead else next(self._packets, None)
+
+    def prepare(self) -> None:
+        """Lay out the next packet in our own memory, while the entry is busy with the one before."""
+        if not self._ahead:
+            self._ahead.append(next(self._packets, None))
 
     def _cut(self) -> Iterator[Packet]:
         total = self.before_n
