@@ -53,6 +53,7 @@ def run_match(
     out: Path | None = None,
     force: bool = False,
     clock: Clock = "think",
+    sandbox: str = "in-process",
     entry_digest: str = "",
     about: dict[str, Any] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
@@ -60,6 +61,7 @@ def run_match(
 ) -> dict[str, Any]:
     """Play a recording through a player, score it, and keep the run folder ``out`` if one is named.
 
+    ``sandbox`` says in the ledger's header how the player was asked to run the entry; the end line says what it did.
     ``about`` is kept in run.json (paths, names): what helps to find things again but is no part of the result.
     """
     truth = Truth.of(rulebook, recording)
@@ -75,6 +77,7 @@ def run_match(
         },
         "seed": 0,
         "clock": clock,
+        "sandbox": sandbox,
     }
     with ExitStack() as stack:
         folder = stack.enter_context(_beside(out, force)) if out else None
@@ -86,9 +89,24 @@ def run_match(
         result = score_of(rulebook, truth, ledger.reports, ledger.lines[-1])
         if folder:
             _write_json(folder / "score.json", result)
+            _write_json(folder / "layout.json", _layout(rulebook, recording, truth))
             _write_json(folder / "run.json", {"data": str(recording.folder or ""), **(about or {})})
             np.savez_compressed(folder / "think.npz", think_s=np.frombuffer(match.think_s, np.float32))
     return result
+
+
+def _layout(rulebook: Rulebook, recording: Recording, truth: Truth) -> list[dict[str, Any]]:
+    """Where trials lie, so that a run can be shown without its data: [opened, data_start, stop] in samples."""
+    return [
+        {
+            "subject": subject,
+            "block": number,
+            "samples": block.samples,
+            "rate": rulebook.rate,
+            "trials": [[span.opened, span.data_start, span.stop] for span in spans],
+        }
+        for (subject, number, block), (_, _, spans) in zip(recording, truth.blocks, strict=True)
+    ]
 
 
 def _end_line(match: Match, end: End) -> dict[str, Any]:

@@ -57,6 +57,7 @@ def main(
                 out=out,
                 force=force,
                 clock=checked.clock(clock),
+                sandbox=box,
                 entry_digest=package.digest,
                 about=about,
                 on_progress=shown,

@@ -48,7 +48,7 @@ def trials_from(score: dict[str, Any]) -> list[Trial]:
             None if t["length_s"] is None else round(t["length_s"] * rate),
             t["status"],
             rate,
-        )  # fmt: skip
+        )
         for t in score["trials"]
     ]
 

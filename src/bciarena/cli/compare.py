@@ -1,0 +1,36 @@
+"""arena compare."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def main(
+    runs: Annotated[list[Path], typer.Argument(help="Two or more run folders on the same data.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+) -> None:
+    """Paired comparison of runs: difference, interval, permutation test, and who got which trials."""
+    from bciarena.errors import BadInput
+    from bciarena.report.comparison import compare_runs
+
+    if len(runs) < 2:
+        raise BadInput("arena compare needs at least two run folders")
+    found = compare_runs(runs)
+    if as_json:
+        print(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    for pair in found:
+        print(f"{pair['two']} against {pair['one']}  ({pair['challenge']})")
+        low, high = pair["low"], pair["high"]
+        reach = f"  95 % interval {low:+.3f} to {high:+.3f}" if low is not None else ""
+        print(f"  score {pair['score_two']:.3f} - {pair['score_one']:.3f} = {pair['difference']:+.3f}{reach}")
+        word = "distinguishable" if pair["distinguishable"] else "not distinguishable"
+        print(f"  {word} (p = {pair['p']:.4f}, {pair['unit']} swapped)")
+        for key in ("only_one", "only_two"):
+            shown = ", ".join("S{} B{} #{}".format(*place) for place in pair[key][:12])
+            more = f" and {len(pair[key]) - 12} more" if len(pair[key]) > 12 else ""
+            print(f"  only {pair[key.removeprefix('only_')]} got {len(pair[key])} trials: {shown}{more}")

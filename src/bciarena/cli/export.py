@@ -1,0 +1,21 @@
+"""arena export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def main(
+    run: Annotated[Path, typer.Argument(help="A run folder kept by arena run --out.")],
+    kind: Annotated[str, typer.Option("--format", help="csv, parquet or json.")] = "csv",
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="The file to write; otherwise printed.")] = None,
+) -> None:
+    """A run as a tidy table, one row per trial; columns are described in docs/report.md."""
+    from bciarena.report.export import export
+
+    text = export(run, kind, out)
+    if text is not None:
+        print(text, end="")

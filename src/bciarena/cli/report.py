@@ -1,0 +1,31 @@
+"""arena report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def main(
+    run: Annotated[Path, typer.Argument(help="A run folder kept by arena run --out.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The page to write.")] = Path("report.html"),
+    figures: Annotated[
+        Path | None, typer.Option(help="Also write every figure as SVG and PNG into this folder.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="The data folder, if it has moved since the run.")] = None,
+    language: Annotated[str, typer.Option(help="en or zh; the page can switch.")] = "en",
+) -> None:
+    """A run as one self-contained page: score, figures, replay."""
+    from bciarena.recording.write import whole_file
+    from bciarena.report.page import render
+
+    text = render(run, language, data)
+    with whole_file(out) as path:
+        path.write_text(text, "utf-8")
+    print(f"{out}  {len(text.encode()) / 1e6:.1f} MB")
+    if figures is not None:
+        from bciarena.report.static_figures import write_figures
+
+        print(f"{figures}  {write_figures(run, figures, language)} figures")

@@ -1,0 +1,206 @@
+"""The figures of a run as Plotly specifications: plain dictionaries, drawn by the page or by plotly itself.
+
+Words are keys of report.texts; a specification is turned into one language by ``worded``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bciarena.challenges.trial import Trial, accuracy
+from bciarena.report import special
+from bciarena.report.insight import fixed_time_curve
+from bciarena.report.kept import KeptRun
+
+COLOURS = {
+    "right": "#2a9d6f",
+    "wrong": "#d1495b",
+    "late": "#e8a33d",
+    "missing": "#8a8f98",
+    "false_positive": "#7b4fb3",
+    "quiet": "#c9d3dc",
+    "after_target": "#b7c4e0",
+}
+
+
+class Figure(NamedTuple):
+    """Name, Plotly data and layout, and what it shows in words for those who cannot see it."""
+
+    name: str
+    data: list[dict[str, Any]]
+    layout: dict[str, Any]
+    alt: str
+
+
+def outcome(trial: Trial) -> str:
+    """The colour class of a trial."""
+    if trial.status == "in_time":
+        return "right" if trial.correct else "wrong"
+    return trial.status
+
+
+def all_figures(run: KeptRun) -> list[Figure]:
+    """Every figure that the run has the material for."""
+    if not run.trials:
+        return []
+    makers = [timeline, confusion, score_against_time, by_subject, answer_times, thinking, cumulative]
+    figures = [maker(run) for maker in makers] + special.figures(run)
+    return [figure for figure in figures if figure is not None]
+
+
+def timeline(run: KeptRun) -> Figure | None:
+    """Every trial at its place: a bar from the first countable sample to the answer, a row per block."""
+    if not run.layout:
+        return None
+    places = {(b["subject"], b["block"]): b for b in run.layout}
+    traces = []
+    for kind, colour in COLOURS.items():
+        x, y, base, text = [], [], [], []
+        for trial in run.trials:
+            place = places.get((trial.subject, trial.block))
+            if outcome(trial) != kind or place is None or trial.trial > len(place["trials"]):
+                continue
+            _, start, stop = place["trials"][trial.trial - 1]
+            length_s = trial.length_s if trial.length_s is not None else min((stop - start) / place["rate"], 5.0)
+            base.append(round(start / place["rate"], 3))
+            x.append(round(length_s, 3))
+            y.append(f"S{trial.subject} B{trial.block}")
+            text.append(f"#{trial.trial} {trial.truth} → {trial.answer if trial.answer is not None else '–'}")
+        if x:
+            bar = {"type": "bar", "orientation": "h", "name": f"@{kind}", "x": x, "y": y, "base": base}
+            traces.append(bar | {"text": text, "textposition": "none", "marker": {"color": colour}})
+    rows = len({(t.subject, t.block) for t in run.trials})
+    layout = _axes("@time_in_block_s", None) | {"barmode": "overlay", "height": 160 + 26 * rows}
+    layout["yaxis"] |= {"autorange": "reversed", "type": "category"}
+    counts = Counter(map(outcome, run.trials))
+    return Figure("timeline", traces, layout, ", ".join(f"{kind} {n}" for kind, n in counts.items()))
+
+
+def confusion(run: KeptRun) -> Figure | None:
+    """Truth against answer."""
+    if run.book.name == "liveness":
+        return None  # two questions in one answer: see special
+    truths = sorted({t.truth for t in run.trials if t.status not in ("quiet", "false_positive")}, key=special.number)
+    answers = [*run.book.vocabulary, "–"]
+    grid = np.zeros((len(truths), len(answers)), int)
+    for trial in run.trials:
+        if trial.truth in truths:
+            answer = trial.answer if trial.answer is not None and trial.answer in run.book.vocabulary else "–"
+            grid[truths.index(trial.truth), answers.index(answer)] += 1
+    small = len(answers) <= 8
+    heat = {
+        "type": "heatmap",
+        "z": grid.tolist(),
+        "x": answers,
+        "y": truths,
+        "colorscale": "Blues",
+        "reversescale": True,
+        "showscale": False,
+    }
+    if small:
+        heat |= {"text": grid.tolist(), "texttemplate": "%{text}"}
+    layout = _axes("@answer", "@truth") | {"height": 420 if small else 640}
+    layout["xaxis"]["type"] = layout["yaxis"]["type"] = "category"
+    layout["yaxis"]["autorange"] = "reversed"
+    right = int(sum(grid[truths.index(t), answers.index(t)] for t in truths))
+    return Figure("confusion", [heat], layout, f"{right} of {int(grid.sum())} on the diagonal")
+
+
+def score_against_time(run: KeptRun) -> Figure | None:
+    """The score had every answer known by then been given at one fixed time."""
+    times, scores = fixed_time_curve(run.book, run.trials)
+    if not times:
+        return None
+    best = int(np.argmax(scores))
+    own = [run.score["metrics"].get("mean_length_s", 0.0)], [run.score["score"]]
+    line = {"type": "scatter", "mode": "lines+markers", "x": times, "y": scores, "name": "@fixed_time"}
+    mark: dict[str, Any] = {"type": "scatter", "mode": "markers", "x": own[0], "y": own[1], "name": "@this_run"}
+    mark |= {"marker": {"size": 12, "symbol": "diamond", "color": COLOURS["wrong"]}}
+    alt = f"best fixed time {times[best]:.2f} s: {scores[best]:.2f}; this run {run.score['score']:.2f}"
+    return Figure("score_against_time", [line, mark], _axes("@answer_time_s", "@score"), alt)
+
+
+def by_subject(run: KeptRun) -> Figure:
+    """Accuracy of each subject."""
+    subjects = sorted({t.subject for t in run.trials})
+    values = [accuracy(t for t in run.trials if t.subject == s and t.length_n is not None) for s in subjects]
+    bar = {"type": "bar", "x": [f"S{s}" for s in subjects], "y": values, "marker": {"color": COLOURS["right"]}}
+    bar |= {"text": [f"{v:.2f}" for v in values], "textposition": "auto"}
+    layout = _axes("@subject", "@accuracy")
+    layout["yaxis"]["range"] = [0, 1]
+    alt = ", ".join(f"subject {s}: {v:.2f}" for s, v in zip(subjects, values, strict=True))
+    return Figure("by_subject", [bar], layout, alt)
+
+
+def answer_times(run: KeptRun) -> Figure | None:
+    """Distribution of the answer times, right and wrong."""
+    traces, everything = [], []
+    for kind in ("right", "wrong", "late"):
+        lengths = [t.length_s for t in run.trials if outcome(t) == kind and t.length_s is not None]
+        everything += lengths
+        if lengths:
+            trace = {"type": "histogram", "x": lengths, "name": f"@{kind}", "marker": {"color": COLOURS[kind]}}
+            traces.append(trace | {"xbins": {"size": 0.2}})
+    if not traces:
+        return None
+    layout = _axes("@answer_time_s", "@trials") | {"barmode": "stack"}
+    return Figure("answer_times", traces, layout, f"median {np.median(everything):.2f} s")
+
+
+def thinking(run: KeptRun) -> Figure | None:
+    """Computing time per packet against the time the packet lasts."""
+    if not run.think_s.size:
+        return None
+    packet_s = run.book.packet_n / run.book.rate
+    pieces = np.array_split(run.think_s, min(400, run.think_s.size))
+    x = np.cumsum([piece.size for piece in pieces]) * packet_s
+    worst = [round(float(piece.max()) * 1e3, 4) for piece in pieces]
+    typical = [round(float(np.median(piece)) * 1e3, 4) for piece in pieces]
+    line = {"type": "scatter", "mode": "lines", "x": x.round(2).tolist()}
+    limit = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [0, float(x[-1])],
+        "y": [packet_s * 1e3] * 2,
+        "name": "@real_time",
+    }
+    traces = [
+        line | {"y": worst, "name": "@worst_packet", "line": {"color": COLOURS["late"]}},
+        line | {"y": typical, "name": "@median_packet", "line": {"color": COLOURS["right"]}},
+        limit | {"line": {"dash": "dash", "color": COLOURS["wrong"]}},
+    ]
+    layout = _axes("@data_s", "@think_ms")
+    layout["yaxis"]["type"] = "log"
+    p50, p99 = np.percentile(run.think_s, [50, 99]) * 1e3
+    return Figure("thinking", traces, layout, f"p50 {p50:.3f} ms, p99 {p99:.3f} ms per packet of {packet_s * 1e3:g} ms")
+
+
+def cumulative(run: KeptRun) -> Figure:
+    """The score after each block."""
+    seen: list[Trial] = []
+    x, y = [], []
+    keys = list(dict.fromkeys((t.subject, t.block) for t in run.trials))
+    for key in keys:
+        seen += [t for t in run.trials if (t.subject, t.block) == key]
+        x.append(f"S{key[0]} B{key[1]}")
+        y.append(run.book.score(seen).score)
+    line = {"type": "scatter", "mode": "lines+markers", "x": x, "y": y}
+    return Figure("cumulative", [line], _axes("@block", "@score"), f"from {y[0]:.2f} to {y[-1]:.2f}")
+
+
+def _axes(x: str | None, y: str | None) -> dict[str, Any]:
+    return {"xaxis": {"title": {"text": x}}, "yaxis": {"title": {"text": y}}, "height": 360}
+
+
+def worded(value: Any, words: dict[str, str]) -> Any:
+    """A specification with its ``@keys`` replaced by the words of one language."""
+    if isinstance(value, str) and value.startswith("@"):
+        return words.get(value[1:], value[1:])
+    if isinstance(value, dict):
+        return {key: worded(item, words) for key, item in value.items()}
+    if isinstance(value, list) and any(isinstance(item, dict | list | str) for item in value[:1]):
+        return [worded(item, words) for item in value]
+    return value

@@ -1,0 +1,130 @@
+"""One self-contained page for a run."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from bciarena.errors import BadInput
+from bciarena.report.figures import all_figures
+from bciarena.report.insight import fixed_time_curve, perfect_at_own_times
+from bciarena.report.kept import KeptRun, open_run
+from bciarena.report.replay import replay
+from bciarena.report.statistics import intervals
+from bciarena.report.texts import WORDS
+
+TRIALS_MOST = 5000  # rows of the trial table; the rest is in arena export
+
+
+def render(folder: Path, language: str = "en", data: Path | None = None) -> str:
+    """The page as HTML, complete in itself.
+
+    Parameters
+    ----------
+    folder : Path
+        A run folder.
+    language : "en" or "zh"
+        What it opens with; the page can switch.
+    data : Path, optional
+        The recordings, if they have moved since the run.
+    """
+    try:
+        from jinja2 import Environment, PackageLoader
+    except ImportError:
+        raise BadInput("arena report needs jinja2 and plotly: pip install 'bciarena[report]'") from None
+    if language not in WORDS:
+        raise BadInput(f"unknown language {language!r}: choose en or zh")
+    run = open_run(folder)
+    played, why = replay(run, data)
+    environment = Environment(loader=PackageLoader("bciarena.report"), autoescape=True, trim_blocks=True)
+    environment.globals["t"] = _both
+    figures = all_figures(run)
+    content = {
+        "words": WORDS,
+        "figures": [{"name": f.name, "data": f.data, "layout": f.layout} for f in figures],
+        "replay": played,
+    }
+    return environment.get_template("report.html").render(
+        run=run,
+        score=run.score,
+        metrics=intervals(run.score),
+        glance=_glance(run),
+        rank=_rank(run),
+        figures=figures,
+        replay=played,
+        replay_note=why,
+        trials=run.score["trials"][:TRIALS_MOST],
+        language=language,
+        css=_text("report.css"),
+        js=_text("report.js"),
+        plotly=_plotly() if figures else "",
+        content=json.dumps(content, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c"),
+    )
+
+
+def _both(key: str) -> Any:
+    """A word in both languages; style sheet and switch show one of them."""
+    from markupsafe import Markup, escape
+
+    shown = [(code, words.get(key, key)) for code, words in WORDS.items()]
+    return Markup("").join(Markup(f'<span lang="{code}">{escape(text)}</span>') for code, text in shown)
+
+
+def _glance(run: KeptRun) -> dict[str, Any] | None:
+    """What the score would be otherwise: where is the loss?"""
+    if not run.trials:
+        return None
+    times, scores = fixed_time_curve(run.book, run.trials)
+    perfect = perfect_at_own_times(run.book, run.trials)
+    best = max(zip(scores, times, strict=True)) if times else (0.0, 0.0)
+    own = float(run.score["score"])
+    lost = perfect - own
+    ideal = _fastest(run)
+    hint = "loss_none" if lost <= 1e-9 else "loss_accuracy" if lost >= ideal - perfect else "loss_speed"
+    return {"own": own, "best": best[0], "best_s": best[1], "perfect": perfect, "hint": hint}
+
+
+def _fastest(run: KeptRun) -> float:
+    """All right and at twice the speed: what speed alone could still bring."""
+    from dataclasses import replace
+
+    least = max(run.book.packet_n, round(run.book.floor_s * run.book.rate))
+    halved = [replace(t, length_n=max(least, (t.length_n or 0) // 2)) if t.length_n else t for t in run.trials]
+    return perfect_at_own_times(run.book, halved)
+
+
+def _rank(run: KeptRun) -> tuple[int, int] | None:
+    """Rank among the runs beside this one that played the same data by the same rules."""
+    scores = []
+    for path in run.folder.resolve().parent.glob("*/ledger.jsonl"):
+        if path.parent == run.folder.resolve():
+            continue
+        try:
+            with open(path, encoding="utf-8") as file:
+                header = json.loads(file.readline())
+            if (header.get("data"), header.get("rulebook")) == (run.header.get("data"), run.header.get("rulebook")):
+                scores.append(float(json.loads((path.parent / "score.json").read_text("utf-8"))["score"]))
+        except (OSError, ValueError, KeyError):
+            continue  # another run's damage is not this run's business
+    if not scores or not run.header:
+        return None
+    return 1 + sum(score > run.score["score"] for score in scores), 1 + len(scores)
+
+
+def _text(name: str) -> str:
+    return (resources.files("bciarena.report") / "static" / name).read_text("utf-8")
+
+
+@cache
+def _plotly() -> str:
+    """Plotly's script as it lies in the wheel, packed: the browser unpacks it, the page stays small."""
+    try:
+        script = (resources.files("plotly") / "package_data" / "plotly.min.js").read_bytes()
+    except ModuleNotFoundError:
+        raise BadInput("arena report needs plotly: pip install 'bciarena[report]'") from None
+    return base64.b64encode(gzip.compress(script, 9, mtime=0)).decode()
