@@ -172,7 +172,12 @@ class Queue:
                 )
                 .returning(Job.id, Job.attempt, Job.kind, Job.payload, Job.cpus, Job.memory_mb)
             ).one_or_none()
-            return None if row is None else Lease(*row)
+            if row is None:
+                return None
+            lease = Lease(*row)
+            if lease.kind == "join":
+                lease.payload["shards"] = _shards(session, lease.job)
+            return lease
 
     def _held(self, lease: Lease, **values: Any) -> bool:
         """Compare-and-set: changes the row only while this attempt holds the lease."""
@@ -271,6 +276,22 @@ class Queue:
         """A worker has left in good order."""
         with writing(self.engine) as session:
             session.execute(sa.delete(Worker).where(Worker.name == worker))
+
+
+def _shards(session: Session, job: int) -> list[dict[str, Any]]:
+    """What a join needs to know of its shards, in playing order."""
+    rows = session.scalars(sa.select(Job).where(Job.parent == job).order_by(Job.id))
+    return [
+        {
+            "job": row.id,
+            "subject": row.payload.get("subject"),
+            "state": row.state,
+            "verdict": row.verdict,
+            "run": row.run,
+            "error": row.error,
+        }
+        for row in rows
+    ]
 
 
 def _after_fault(error: Any, final: bool) -> dict[str, Any]:

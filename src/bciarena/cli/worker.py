@@ -1,0 +1,45 @@
+"""arena worker: plays what is queued."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def main(
+    database: Annotated[str, typer.Option(help="URL; default: ARENA_DATABASE or this user's SQLite file")] = "",
+    storage: Annotated[str, typer.Option(help="Folder or fsspec URL; default: ARENA_STORAGE")] = "",
+    engine: Annotated[str, typer.Option(help="local (processes of this machine) or ray")] = "local",
+    slots: Annotated[int, typer.Option(help="Jobs at once; default: as many as cores")] = 0,
+    address: Annotated[str, typer.Option(help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT")] = "auto",
+    once: Annotated[bool, typer.Option("--once", help="End when nothing is queued or running any more")] = False,
+    lease_s: Annotated[float, typer.Option(help="A worker not heard of for so long is dead")] = 15.0,
+    cache_gb: Annotated[float, typer.Option(help="What the cache of fetched files may hold")] = 50.0,
+) -> None:
+    """Play queued jobs until stopped (Ctrl-C gives unfinished ones back)."""
+    import signal
+    import sys
+
+    from bciarena.errors import BadInput
+    from bciarena.jobs import db, engines
+    from bciarena.jobs.queue import Queue
+    from bciarena.jobs.storage import Storage
+    from bciarena.jobs.worker import Work
+
+    if slots < 0 or lease_s < 1:
+        raise BadInput("--slots must be 0 or more, --lease-s at least 1")
+
+    def say(line: str) -> None:
+        print(f"worker: {line}", file=sys.stderr, flush=True)
+
+    place = Storage(storage or None)
+    place.trim(int(cache_gb * 1e9))
+    base = db.open_database(database or None)
+    runner = engines.make(engine, place, slots, address)
+    work = Work(Queue(base), place, runner, say=say, once=once, lease_s=lease_s)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: work.stopping.set())
+    say(f"{work.name}: {runner.slots} jobs at once ({runner.name}), database {db.shown(base)}, storage {place.url}")
+    work.run()
+    base.dispose()

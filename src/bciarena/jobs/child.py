@@ -1,0 +1,45 @@
+"""A local worker's child process: takes jobs on its standard input, one JSON line each, and answers on its output.
+
+It dies with its worker (PR_SET_PDEATHSIG), even when that was killed. Started as ``python -m bciarena.jobs.child``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+PR_SET_PDEATHSIG = 1
+
+
+def main(worker: int, storage_url: str, cache: str) -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != worker:  # it died before we asked to be told
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the worker's affair
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what libraries print must not mix with the answers
+
+    from bciarena.jobs.perform import perform
+    from bciarena.jobs.queue import Lease
+    from bciarena.jobs.storage import Storage
+
+    storage = Storage(storage_url, Path(cache))
+
+    def answer(**line: Any) -> None:
+        answers.write(json.dumps(line) + "\n")
+        answers.flush()
+
+    answer(ready=True)
+    for line in sys.stdin:
+        outcome = perform(Lease(**json.loads(line)), storage, lambda progress: answer(progress=progress))
+        answer(outcome=asdict(outcome))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3])

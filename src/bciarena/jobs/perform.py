@@ -1,0 +1,172 @@
+"""Doing a job: the same function in a local child process and in a Ray task. It knows nothing of the queue."""
+
+from __future__ import annotations
+
+import errno
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from bciarena.errors import BadInput, EntryFailed, Fault
+from bciarena.jobs.queue import Lease, Outcome
+from bciarena.jobs.scratch import scratch
+from bciarena.jobs.storage import Storage, Unwell
+
+Tell = Callable[[dict[str, Any]], None]
+"""Called now and then with the progress of a job."""
+
+TELL_EVERY_S = 0.5
+NOTES_KEPT = 200
+
+
+def perform(lease: Lease, storage: Storage, tell: Tell) -> Outcome:
+    """Do a job to its end. Never raises: whatever happens is an outcome, the entry's or ours."""
+    try:
+        return KINDS[lease.kind](lease.payload, storage, tell)
+    except EntryFailed as failed:
+        result = {"challenge": lease.payload.get("challenge"), "verdict": failed.verdict, "score": 0.0}
+        return Outcome(failed.verdict, {**result, "reason": failed.reason}, error=failed.reason)
+    except Unwell as trouble:
+        return Outcome(error=str(trouble), unwell=True)
+    except Exception as error:
+        if _disk_full(error):
+            return Outcome(error="the disk of this machine is full", unwell=True)
+        if isinstance(error, (Fault, BadInput)):
+            return Outcome(error=str(error), final=isinstance(error, Hopeless))
+        if isinstance(error, KeyError) and lease.kind not in KINDS:
+            return Outcome(error=f"this version knows no job of kind {lease.kind!r}", final=True)
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        return Outcome(
+            error=f"{type(error).__name__}: {error} ({where.name}, {Path(where.filename).name}:{where.lineno})"
+        )
+
+
+class Hopeless(Fault):
+    """A fault of ours that trying again cannot mend."""
+
+
+def _disk_full(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def noop(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
+    """Nothing but the queue's own work, for measuring and for tests: waits, then ends as it is told."""
+    until = time.monotonic() + float(payload.get("wait_s", 0.0))
+    while (left_s := until - time.monotonic()) > 0:
+        tell({"left_s": round(left_s, 1)})
+        time.sleep(min(left_s, 0.2))
+    if "fault" in payload:
+        raise Fault(payload["fault"])
+    return Outcome(payload.get("verdict", "ok"), {"score": 0.0, "echo": payload.get("echo")})
+
+
+def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
+    """Play one entry on one recording, or on one subject of it, and store the run folder.
+
+    The payload: ``challenge``; ``entry`` (a stored file or folder, or ``@name``), with ``file`` (``module.py:Class``
+    inside the stored folder) or ``target`` where needed; ``data`` and ``model`` (stored); ``clock``, ``sandbox``,
+    ``python``; ``subject`` for a shard. What is left out is as in ``arena run``.
+    """
+    from bciarena.challenges import rulebook as find_rulebook
+    from bciarena.entries.environments import interpreter_for
+    from bciarena.entries.package import open_entry
+    from bciarena.match import LEAST_BUDGET_S
+    from bciarena.recording import open_recording
+    from bciarena.runs import run_match
+    from bciarena.sandbox import boxed
+
+    book = find_rulebook(payload["challenge"])
+    with ExitStack() as stack:
+        folder = stack.enter_context(scratch())
+        tell({"stage": "fetching"})
+        recording = open_recording(storage.fetch(payload["data"]))
+        budget_s = payload.get("budget_s") or max(recording.seconds, LEAST_BUDGET_S)
+        if payload.get("subject"):  # a shard may use the whole match's budget: time can be spent unevenly
+            recording = recording.part(payload["subject"])
+        model = storage.fetch(payload["model"]) if payload.get("model") else None
+        tell({"stage": "preparing"})
+        try:
+            package = stack.enter_context(
+                open_entry(
+                    entry_spec(payload, storage), book, entry=payload.get("target"), python=payload.get("python")
+                )
+            )
+        except BadInput as error:
+            if _disk_full(error):
+                raise
+            raise EntryFailed("invalid_entry", str(error)) from error
+        player = boxed(package, interpreter_for(package), sandbox=payload.get("sandbox", "bwrap"), model=model)
+        out = folder / "run"
+        about = {"data": "", "stored_data": payload["data"], "entry": package.name, "stored_entry": payload["entry"]}
+        result = run_match(
+            book,
+            recording,
+            player,
+            out=out,
+            clock=payload.get("clock", "think"),
+            sandbox=payload.get("sandbox", "bwrap"),
+            entry_digest=package.digest,
+            about=about,
+            on_progress=Pace(tell),
+            budget_s=budget_s,
+        )
+        tell({"stage": "storing"})
+        return outcome_of(result, storage.put(out))
+
+
+def entry_spec(payload: dict[str, Any], storage: Storage) -> str:
+    """What `open_entry` takes, for a stored entry."""
+    if payload["entry"].startswith("@"):
+        return str(payload["entry"])
+    place = storage.fetch(payload["entry"])
+    return f"{place}/{payload['file']}" if payload.get("file") else str(place)
+
+
+def join(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
+    """Put the runs of a match's shards together; they were added to the payload when the job was leased."""
+    from bciarena.jobs.shards import join_runs
+
+    bad = [shard for shard in payload["shards"] if not shard["run"]]
+    if bad:
+        shard = bad[0]
+        if shard["verdict"]:
+            raise EntryFailed(shard["verdict"], shard["error"] or "")
+        raise Hopeless(
+            f"the shard of subject {shard['subject']} (job {shard['job']}) is {shard['state']}: {shard['error']}"
+        )
+    with scratch() as folder:
+        out = folder / "run"
+        result = join_runs(payload, [storage.fetch(shard["run"]) for shard in payload["shards"]], storage, out)
+        return outcome_of(result, storage.put(out))
+
+
+def outcome_of(result: dict[str, Any], run: str) -> Outcome:
+    """A score as the queue keeps it: all but the trials, which stay in the run folder."""
+    kept = {name: value for name, value in result.items() if name != "trials"}
+    kept["notes"] = result["notes"][:NOTES_KEPT]
+    return Outcome(result["verdict"], kept, run, result["reason"])
+
+
+class Pace:
+    """Passes on a match's progress, not too often, with its speed."""
+
+    def __init__(self, tell: Tell) -> None:
+        self.tell = tell
+        self.start = self.told = time.monotonic()
+
+    def __call__(self, progress: Any) -> None:
+        now = time.monotonic()
+        if now - self.told >= TELL_EVERY_S:
+            self.told = now
+            speed = progress.packets / (now - self.start)
+            self.tell({"stage": "playing", **progress._asdict(), "packets_per_s": round(speed, 1)})
+
+
+KINDS: dict[str, Callable[[dict[str, Any], Storage, Tell], Outcome]] = {"noop": noop, "match": match, "join": join}
