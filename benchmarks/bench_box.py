@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from bciarena.challenges import rulebook
-from bciarena.entries import interpreter_for, open_entry
+from bciarena.entries.environments import interpreter_for
+from bciarena.entries.package import open_entry
 from bciarena.recording.model import Block, Recording, Subject
 from bciarena.runs import run_match
 from bciarena.sandbox import boxed

@@ -36,8 +36,10 @@ class checked:
 
     @staticmethod
     def clock(given: str) -> Clock:
-        if given == "think" or given == "data":
-            return given
+        if given == "think":
+            return "think"
+        if given == "data":
+            return "data"
         raise BadInput(f"--clock {given}: choose think or data")
 
 

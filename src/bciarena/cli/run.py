@@ -33,7 +33,8 @@ def main(
 
     from bciarena.challenges import rulebook
     from bciarena.cli._playing import checked, progress
-    from bciarena.entries import interpreter_for, open_entry
+    from bciarena.entries.environments import interpreter_for
+    from bciarena.entries.package import open_entry
     from bciarena.errors import BadInput, EntryFailed
     from bciarena.recording import open_recording
     from bciarena.runs import run_match

@@ -28,23 +28,21 @@ class Source(asynchronous.SourceReceiverReaderInterface):
             raise EOFError("the data had ended: the finish flag was True on the object before")
         packet = self._client.next()
         info = self._client.info
-        fields = {"data": None, "start_position": self._position, "subject_id": "0"}
+        fields: dict = {"data": None, "start_position": self._position, "subject_id": "0"}
         if packet is None:
             self._closed = True
         else:
             self._block, self._position = packet.block, packet.total_start + packet.data.shape[1]
-            fields.update(data=packet.data, start_position=packet.total_start, subject_id=str(packet.subject))
+            fields = {"data": packet.data, "start_position": packet.total_start, "subject_id": str(packet.subject)}
         for name in ("finish_flag", "finishedFlag", "finished_flag", "end_flag", "Endflag"):
             fields[name] = self._closed
         if not info["names_subject"]:  # liveness: whose data it is must not be told
-            fields.update(
-                personID=0,
-                blockID=self._block,
-                srate=info["rate"],
-                ch_names=list(info["channels"]),
-                nchan=len(info["channels"]),
-                dimensions=None if packet is None else packet.data.shape,
-            )
+            fields["personID"] = 0
+            fields["blockID"] = self._block
+            fields["srate"] = info["rate"]
+            fields["ch_names"] = list(info["channels"])
+            fields["nchan"] = len(info["channels"])
+            fields["dimensions"] = None if packet is None else packet.data.shape
         data_object = self._model.__new__(self._model)
         data_object.__dict__.update(fields)
         return data_object

@@ -30,7 +30,8 @@ class FrameworkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(self, root, dialect):
         self.root = root
-        self.face, self.modules = (asynchronous, ASYNCHRONOUS) if dialect == "C" else (synchronous, SYNCHRONOUS)
+        self.face = asynchronous if dialect == "C" else synchronous
+        self.modules = ASYNCHRONOUS if dialect == "C" else SYNCHRONOUS
 
     def find_spec(self, fullname, path=None, target=None):
         parts = fullname.split(".")
@@ -42,7 +43,7 @@ class FrameworkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             spec = importlib.machinery.ModuleSpec(fullname, self, is_package=True)
             packed = os.path.join(self.root, "AlgorithmImplement")
             if fullname == "Algorithm" and os.path.isdir(packed):  # the texts' packing renames the folder
-                spec.submodule_search_locations.append(packed)
+                spec.submodule_search_locations = [packed]
             return spec
         return None
 

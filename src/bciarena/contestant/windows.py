@@ -67,3 +67,38 @@ def _sliding(entry, client, packets):
             quiet = False
         quiet = quiet or not label
         before = label
+
+
+def cut_windows(entry, blocks, info):
+    """Training windows, cut as they are met in a match.
+
+    Parameters
+    ----------
+    blocks : list of TrainingBlock
+    info : dict
+        As in a match, with ``truth`` (code to answer) and ``idle`` (codes of trials without an answer).
+
+    Returns
+    -------
+    X : ndarray, shape (trials, channels, samples)
+    y : ndarray, shape (trials,)
+        Answers, integers or texts as the challenge asks; 0 where nothing must be reported.
+    """
+    start, stop = window_n(entry, info)
+    truth = {int(code): text for code, text in info["truth"].items()}
+    idle, packet_n = set(info["idle"]), info["packet_n"]
+    windows, labels = [], []
+    for block in blocks:
+        data = block.data
+        codes = data[-1].astype(int)
+        for sample in np.flatnonzero(codes):
+            code = int(codes[sample])
+            data_start = (int(sample) // packet_n + 1) * packet_n
+            if code not in truth or data_start + stop > data.shape[1]:
+                continue
+            windows.append(data[:-1, data_start + start : data_start + stop])
+            text = "0" if code in idle else truth[code]
+            labels.append(int(text) if info["integer"] else text)
+    if not windows:
+        raise ValueError("no trial in the training data is long enough for the window of %d samples" % stop)
+    return np.stack(windows), np.array(labels)

@@ -21,7 +21,7 @@ from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, Fault
 from bciarena.sandbox import bwrap, nobox, readable
 from bciarena.sandbox.cgroups import Group, make_group
-from bciarena.sandbox.limits import Limits
+from bciarena.sandbox.limits import MIB, Limits
 from bciarena.sandbox.seccomp import filter_bytes
 from bciarena.sandbox.usage import Usage, tree_usage
 
@@ -145,10 +145,19 @@ class Box:
         return str(lib)
 
     def usage(self) -> Usage:
-        """What the whole tree uses now; its CPU time so far."""
-        used = tree_usage(self.process.pid) if self.process else Usage()
+        """What the whole tree uses now, and its CPU time so far."""
         cpu_s = self.group.cpu_s()
-        return used if cpu_s is None else used._replace(cpu_s=cpu_s)
+        if cpu_s is not None:
+            return Usage(cpu_s)  # memory and processes are the kernel's business there
+        return tree_usage(self.process.pid) if self.process else Usage()
+
+    def over(self, used: Usage) -> str:
+        """Which limit the watcher found broken, where no cgroup keeps it; debugging without a box has none."""
+        if self.sandbox == "none":
+            return ""
+        if used.memory_bytes > self.limits.memory_mib * MIB:
+            return f"used more than {self.limits.memory_mib} MiB of memory"
+        return ""
 
     def ended(self) -> int | None:
         """Exit code of the entry, 128 + signal when it died of one; None while it runs."""

@@ -26,6 +26,7 @@ ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",
+    "PYTHONUNBUFFERED": "1",
     "TMPDIR": "/tmp",
     "USER": "entry",
     # one thread each: a match has its share of the machine, and a sum has the same order every time

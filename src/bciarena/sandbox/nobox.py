@@ -30,11 +30,16 @@ def reap() -> None:
             return
 
 
+def stop(*_: object) -> None:
+    reap()
+    os._exit(143)
+
+
 def main(command: list[str]) -> int:
     libc = ctypes.CDLL(None)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    signal.signal(signal.SIGTERM, lambda *_: (reap(), os._exit(143)))
+    signal.signal(signal.SIGTERM, stop)
     child = os.fork()
     if child == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -12,7 +12,7 @@ from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, Fault
 from bciarena.match import End, Match, Player
 from bciarena.sandbox.box import Box, Sandbox
-from bciarena.sandbox.limits import MIB, Limits
+from bciarena.sandbox.limits import Limits
 from bciarena.sandbox.output import Output, write_index
 from bciarena.wire import page
 from bciarena.wire.host import Host
@@ -197,8 +197,8 @@ class _Serving:
             self.stopped = ("over_budget", words)
         elif self.cpu_s > budget_s:
             self.stopped = ("over_budget", f"used more CPU time than its budget of {budget_s:.0f} s")
-        elif self.box.sandbox == "bwrap" and used.memory_bytes > self.box.limits.memory_mib * MIB:
-            self.stopped = ("out_of_memory", f"used more than {self.box.limits.memory_mib} MiB of memory")
+        elif words := self.box.over(used):
+            self.stopped = ("out_of_memory", words)
         return self.stopped is None
 
     def _wait_exit(self) -> None:

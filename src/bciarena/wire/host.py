@@ -1,8 +1,11 @@
 """The referee's end of the wire. Everything that comes from the page is copied, bounded and checked."""
 
+from __future__ import annotations
+
 import fcntl
 import mmap
 import os
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +26,7 @@ class Host:
         Becomes readable when the box has something while we sleep.
     """
 
-    def __init__(self, rows, packet_n):
+    def __init__(self, rows: int, packet_n: int) -> None:
         size = page.page_bytes(rows, packet_n)
         fd = os.memfd_create("arena-packet", os.MFD_ALLOW_SEALING | os.MFD_CLOEXEC)
         os.ftruncate(fd, size)
@@ -40,13 +43,13 @@ class Host:
         self._open = [fd, box_in, out, self.wake_fd, self._wake_box]
         self._spurious = 0
 
-    def started(self):
+    def started(self) -> None:
         """The box has its descriptors: close our copies."""
         for fd in self.box_fds:
             os.close(fd)
             self._open.remove(fd)
 
-    def close(self):
+    def close(self) -> None:
         for fd in self._open:
             os.close(fd)
         self._open = []
@@ -54,7 +57,7 @@ class Host:
         self.words.release()
         self._map.close()
 
-    def asked(self, seq):
+    def asked(self, seq: int) -> int:
         """The kind of the open request, which must be number ``seq``."""
         number = self.words[page.ASK]
         if number != seq:
@@ -62,24 +65,25 @@ class Host:
         self._spurious = 0
         return self.words[page.KIND]
 
-    def payload(self):
+    def payload(self) -> bytes:
         """A copy of the request's payload."""
         length = self.words[page.LENGTH]
         if not 0 <= length <= page.LONGEST_ASK:
             raise Malformed("a request of %d bytes; at most %d are allowed" % (length, page.LONGEST_ASK))
         return bytes(self._map[page.ASKED_AT : page.ASKED_AT + length])
 
-    def value(self):
+    def value(self) -> Any:
         """The answer in the open request."""
         return page.unpack_value(self.payload())
 
-    def text(self):
+    def text(self) -> str:
         return self.payload().decode("utf-8", "replace")
 
-    def hand_out(self, seq, packet):
+    def hand_out(self, seq: int, packet: Any) -> None:
         """Reply with a packet, or with CLOSED for None."""
         if packet is None:
-            return self.reply(seq, page.CLOSED)
+            self.reply(seq, page.CLOSED)
+            return
         data = packet.data
         if data.shape == self._full.shape:
             self._full[...] = data
@@ -100,11 +104,11 @@ class Host:
         )
         self._answered(seq)
 
-    def reply(self, seq, what=page.TAKEN):
+    def reply(self, seq: int, what: int = page.TAKEN) -> None:
         self.words[page.WHAT] = what
         self._answered(seq)
 
-    def _answered(self, seq):
+    def _answered(self, seq: int) -> None:
         words = self.words
         words[page.REPLY] = seq
         if words[page.BOX_ASLEEP]:
@@ -113,7 +117,7 @@ class Host:
             except (BlockingIOError, BrokenPipeError):
                 return  # full: it has enough to wake up by; broken: it is gone, which the caller will see
 
-    def take_wakes(self):
+    def take_wakes(self) -> bool:
         """Empty the wake-up pipe; False when the box's end is closed."""
         try:
             raw = os.read(self.wake_fd, 4096)

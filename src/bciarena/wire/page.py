@@ -7,8 +7,11 @@ One request is open at a time. The box writes kind and payload, then raises ASK 
 reply, then sets REPLY to the same number. A packet is written only as the reply to a request.
 """
 
+from __future__ import annotations
+
 import math
 import struct
+from typing import Any
 
 ASK, KIND, LENGTH, BOX_ASLEEP, PRINTED = 0, 1, 2, 3, 4  # written by the box
 REPLY, WHAT = 8, 9  # written by the referee, followed by the HEADER words
@@ -40,15 +43,15 @@ class Malformed(Exception):
     """The box sent something that our client never sends."""
 
 
-def page_bytes(rows, packet_n):
+def page_bytes(rows: int, packet_n: int) -> int:
     """Size of the shared page for packets of at most (rows, packet_n) float64."""
     return DATA_AT + rows * packet_n * 8
 
 
-def pack_value(value):
+def pack_value(value: Any) -> bytes:
     """A plain value (see wire.values) as bytes: one letter for its type, then its content."""
     if isinstance(value, dict):
-        return b"o" + value["other"].encode("utf-8")
+        return b"o" + str(value["other"]).encode("utf-8")
     if isinstance(value, str):
         return b"s" + value.encode("utf-8")
     if isinstance(value, int):
@@ -56,7 +59,7 @@ def pack_value(value):
     return _FLOAT.pack(b"f", value)
 
 
-def unpack_value(raw):
+def unpack_value(raw: bytes) -> Any:
     """The plain value in ``raw``, or Malformed: nothing here trusts the sender."""
     tag = raw[:1]
     if tag == b"i" and len(raw) == _INTEGER.size:

@@ -1,0 +1,61 @@
+"""arena train: lets an entry learn from a training folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def main(
+    entry_spec: Annotated[
+        str, typer.Argument(metavar="ENTRY", help="A folder, .zip, .tar.gz, module.py:Class or a reference @name.")
+    ],
+    data: Annotated[Path, typer.Option(help="A training folder: one data set, or named sets in it.")],
+    challenge: Annotated[
+        str | None, typer.Option(help="imagery, speller/1, ...; a reference entry brings its own.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="MODEL", help="Where to; default: NAME-model.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the folder of --out if it is there.")] = False,
+    sandbox: Annotated[str, typer.Option(help="bwrap, or none to debug your own entry.")] = "bwrap",
+    python: Annotated[str | None, typer.Option(metavar="X.Y", help="The Python to run it with.")] = None,
+    entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="Which class learns.")] = None,
+    budget: Annotated[float, typer.Option(metavar="S", help="Wall and CPU seconds it may take.")] = 86400.0,
+) -> None:
+    """Fit an entry that can learn; arena run --model then plays it with what it learnt."""
+    import sys
+    import time
+
+    from rich.console import Console
+
+    from bciarena.challenges import rulebook
+    from bciarena.cli._playing import checked
+    from bciarena.entries.environments import interpreter_for
+    from bciarena.entries.package import open_entry
+    from bciarena.errors import BadInput
+    from bciarena.sandbox.training import train_boxed
+
+    book = rulebook(checked.challenge(entry_spec, challenge))
+    box = checked.sandbox(sandbox)
+    if not data.is_dir():
+        raise BadInput(f"{data}: no such data folder")
+    if not budget > 0:
+        raise BadInput(f"--budget {budget:g}: must be more than 0 seconds")
+    with open_entry(entry_spec, book, entry=entry, python=python) as package:
+        target = out or Path(package.name.strip("@").replace(":", "-") + "-model")
+        if target.exists() and not force:
+            raise BadInput(f"{target}: exists already; choose another name with --out or give --force to replace it")
+        began = time.monotonic()
+        with Console(stderr=True).status(f"training {package.name}"):
+            names = train_boxed(
+                package,
+                interpreter_for(package),
+                book,
+                data,
+                target,
+                sandbox=box,
+                budget_s=budget,
+                on_output=lambda raw: print(raw.decode("utf-8", "replace"), end="", file=sys.stderr, flush=True),
+            )
+    print(f"{target}: {', '.join(names[:8])}{' ...' * (len(names) > 8)} ({time.monotonic() - began:.1f} s)")

@@ -1,0 +1,71 @@
+"""Lets an entry learn, inside the box, and brings back what it learnt.
+
+In this order: ``train.py`` in the package with ``train(data, out)``; a class with ``fit(recordings)``; an estimator
+with ``fit(X, y)``, X of shape (trials, channels, samples) and y in the vocabulary of the answers (0: nothing there).
+A class with ``save(folder)`` and ``load(folder)`` keeps itself; any other is pickled, and unpickled only in the box.
+"""
+
+import importlib
+import inspect
+import os
+import pickle
+import sys
+
+from . import names
+from .loading import construct, load_class
+
+INSTANCE = "instance.pkl"
+
+
+def train(order):
+    """Exit code of the training."""
+    root, data, out = order["root"], order["train"]["data"], order["train"]["out"]
+    if os.path.isfile(os.path.join(root, "train.py")) or os.path.isfile(os.path.join(root, "train.pyc")):
+        names.install(root, order["dialect"])
+        sys.path.insert(0, root)
+        importlib.import_module("train").train(data, out)
+        return 0
+    entry = construct(load_class(root, order["target"], order["dialect"]))
+    learn(entry, data, order["info"])
+    if hasattr(entry, "save"):
+        entry.save(out)
+    else:
+        with open(os.path.join(out, INSTANCE), "wb") as file:
+            pickle.dump(entry, file, protocol=4)
+    return 0
+
+
+def learn(entry, data, info):
+    """Call ``fit`` in the form its parameters ask for."""
+    from .recordings import open_blocks
+    from .windows import cut_windows
+
+    if not hasattr(entry, "fit"):
+        raise TypeError("%s has no fit(recordings) and no fit(X, y): nothing to train" % type(entry).__name__)
+    blocks = open_blocks(data)
+    if takes_labels(entry.fit):
+        entry.fit(*cut_windows(entry, blocks, info))
+    else:
+        entry.fit(blocks)
+
+
+def takes_labels(fit):
+    """Whether ``fit`` is the estimator's fit(X, y) rather than fit(recordings)."""
+    parameters = list(inspect.signature(fit).parameters.values())
+    required = [
+        p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    return len(required) > 1 or any(p.name == "y" for p in parameters)
+
+
+def load_model(found, folder):
+    """The entry's object with what it learnt."""
+    entry = construct(found)
+    if hasattr(entry, "load"):
+        loaded = entry.load(folder)
+        return entry if loaded is None else loaded
+    path = os.path.join(folder, INSTANCE)
+    if not os.path.isfile(path):
+        raise ImportError("the model folder has no %s, and the class has no load(folder)" % INSTANCE)
+    with open(path, "rb") as file:
+        return pickle.load(file)
