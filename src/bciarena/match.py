@@ -58,6 +58,8 @@ class Match:
         Where a player may leave logs; becomes the run folder.
     on_progress : callable, optional
         Called now and then with a Progress.
+    seed : int
+        Told to the entry; its interpreter's random numbers start from it.
     """
 
     def __init__(
@@ -69,10 +71,12 @@ class Match:
         folder: Path | None = None,
         on_progress: Callable[[Progress], None] | None = None,
         budget_s: float | None = None,
+        seed: int = 0,
     ) -> None:
         self.rulebook = rulebook
         self.ledger = ledger
         self.folder = folder
+        self.seed = seed
         self.budget_s = budget_s or max(recording.seconds, LEAST_BUDGET_S)
         self.packets = 0
         self.total_packets = sum(-(-block.samples // rulebook.packet_n) for _, _, block in recording)
@@ -100,6 +104,7 @@ class Match:
             "limit_s": book.limit_s,
             "finish": book.finish,
             "names_subject": book.names_subject,
+            "seed": self.seed,
         }
 
     def next(self) -> Packet | None:

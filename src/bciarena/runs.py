@@ -58,6 +58,7 @@ def run_match(
     about: dict[str, Any] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     budget_s: float | None = None,
+    seed: int = 0,
 ) -> dict[str, Any]:
     """Play a recording through a player, score it, and keep the run folder ``out`` if one is named.
 
@@ -75,7 +76,7 @@ def run_match(
             "numpy": np.__version__,
             "python": platform.python_version(),
         },
-        "seed": 0,
+        "seed": seed,
         "clock": clock,
         "sandbox": sandbox,
     }
@@ -83,7 +84,7 @@ def run_match(
         folder = stack.enter_context(_beside(out, force)) if out else None
         file = stack.enter_context(open(folder / "ledger.jsonl", "w", encoding="utf-8")) if folder else None
         ledger = Ledger(header, file)
-        match = Match(rulebook, recording, ledger, clock, folder, on_progress, budget_s)
+        match = Match(rulebook, recording, ledger, clock, folder, on_progress, budget_s, seed)
         end = player(match)
         ledger.append(_end_line(match, end))
         result = score_of(rulebook, truth, ledger.reports, ledger.lines[-1])

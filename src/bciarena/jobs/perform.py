@@ -72,7 +72,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
 
     The payload: ``challenge``; ``entry`` (a stored file or folder, or ``@name``), with ``file`` (``module.py:Class``
     inside the stored folder) or ``target`` where needed; ``data`` and ``model`` (stored); ``clock``, ``sandbox``,
-    ``python``; ``subject`` for a shard. What is left out is as in ``arena run``.
+    ``python``, ``seed``, ``budget_s``; ``subject`` for a shard. What is left out is as in ``arena run``.
     """
     from bciarena.challenges import rulebook as find_rulebook
     from bciarena.entries.environments import interpreter_for
@@ -112,6 +112,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
             out=out,
             clock=payload.get("clock", "think"),
             sandbox=payload.get("sandbox", "bwrap"),
+            seed=payload.get("seed", 0),
             entry_digest=package.digest,
             about=about,
             on_progress=Pace(tell),

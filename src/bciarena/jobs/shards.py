@@ -26,7 +26,7 @@ from bciarena.referee import read_ledger
 from bciarena.runs import run_match
 from bciarena.sandbox.limits import Limits
 
-SAME = ("challenge", "rulebook", "entry", "versions", "seed", "clock")
+SAME = ("challenge", "rulebook", "entry", "versions", "seed", "clock", "sandbox")
 """What the headers of all shards, and of the joined ledger, must agree on."""
 
 
@@ -73,6 +73,7 @@ def join_runs(payload: dict[str, Any], runs: list[Path], storage: Storage, out: 
         out=out,
         clock=payload.get("clock", "think"),
         sandbox=payload.get("sandbox", "bwrap"),
+        seed=payload.get("seed", 0),
         entry_digest=first["entry"],
         about=stored,
         budget_s=payload.get("budget_s"),
