@@ -1,0 +1,78 @@
+"""arena serve: the contest site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def main(
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on.")] = 8000,
+    home: Annotated[Path | None, typer.Option(help="Folder of the site; default: ARENA_HOME or this user's.")] = None,
+    database: Annotated[str | None, typer.Option(help="URL; default: SQLite in the site's folder.")] = None,
+    storage: Annotated[str | None, typer.Option(help="Folder or fsspec URL; default: in the site's folder.")] = None,
+    workers: Annotated[int | None, typer.Option(min=0, help="Runs at once here; 0: workers run elsewhere.")] = None,
+    data_root: Annotated[
+        list[Path] | None, typer.Option(help="Organisers may choose data folders below this; default: HOME/data.")
+    ] = None,
+    https: Annotated[bool, typer.Option("--https", help="Behind https: cookies only over it.")] = False,
+    proxies: Annotated[int, typer.Option(min=0, help="Proxies in front that append to X-Forwarded-For.")] = 0,
+    closed: Annotated[bool, typer.Option("--closed", help="Nobody can sign up by himself.")] = False,
+    upload_mb: Annotated[int, typer.Option(min=1, help="Largest upload.")] = 256,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="First build the demo contests in demo/ and play the reference entries.")
+    ] = False,
+) -> None:
+    """Serve the contest site, with workers that play what is submitted."""
+    import os
+    import sys
+
+    try:
+        import uvicorn
+
+        from bciarena.service import household
+        from bciarena.service.accounts import first_operator
+        from bciarena.service.app import create_app
+        from bciarena.service.settings import Settings
+        from bciarena.service.site import Site
+    except ImportError as error:
+        from bciarena.errors import BadInput
+
+        raise BadInput(f"the site needs {error.name}: pip install 'bciarena[site]'") from error
+    from bciarena.sandbox import why_not
+
+    def say(line: str) -> None:
+        print(f"arena: {line}", file=sys.stderr, flush=True)
+
+    trouble = why_not()
+    if trouble:
+        say(f"entries cannot be boxed here: {trouble}")
+        say("uploads are refused until then; reference entries run unboxed and are not ranked")
+    settings = Settings.at(
+        home or (Path("demo") if demo else None),
+        database,
+        storage,
+        tuple(data_root or ()),
+        boxed=trouble is None,
+        https=https,
+        trusted_proxies=proxies,
+        open_signup=not closed,
+        upload_limit=upload_mb << 20,
+    )
+    household.refuse_busy_port(host, port)
+    site = Site(settings)
+    with site.session(writes=True) as session:
+        made = first_operator(session)
+    if made:
+        say(f"operator account made: name {made[0]}, password {made[1]} (shown only now)")
+    slots = (os.cpu_count() or 1) if workers is None else workers
+    if demo:
+        from bciarena.demo import build
+
+        build(site)
+    with household.Household(household.commands(settings, slots), say):
+        say(f"http://{host}:{port} (Ctrl-C ends it)")
+        uvicorn.run(create_app(settings, site), host=host, port=port, log_level="warning", server_header=False)

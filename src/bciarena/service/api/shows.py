@@ -1,0 +1,118 @@
+"""Contests and boards, for everybody."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel
+
+from bciarena.service import contests
+from bciarena.service.api.caller import ERRORS, ACaller, Caller
+from bciarena.service.models import Contest, Phase
+from bciarena.service.refusals import Refused
+
+router = APIRouter(tags=["contests"], responses=ERRORS)
+Name = Annotated[str, Path(min_length=1, max_length=60)]
+
+
+class PhaseOut(BaseModel):
+    name: str
+    state: str
+    starts_at: float | None
+    ends_at: float | None
+    daily_limit: int
+    truth: str
+    board: str
+    counts: str
+    recordings: dict[str, Any]
+
+
+class ContestOut(BaseModel):
+    slug: str
+    title: str
+    title_zh: str
+    about: str
+    rulebook: str
+    phases: list[PhaseOut]
+
+
+class RowOut(BaseModel):
+    rank: int
+    not_distinguishable_from: tuple[int, int]
+    team: str
+    score: float
+    low: float | None
+    high: float | None
+    metrics: dict[str, Any]
+    verdict: str
+    submitted_at: float
+    runs: int
+
+
+class BoardOut(BaseModel):
+    rulebook: str
+    unit: str
+    revision: int
+    rows: list[RowOut]
+
+
+def _phase(phase: Phase) -> PhaseOut:
+    shown = ("subjects", "blocks", "trials", "seconds")
+    return PhaseOut(
+        name=phase.name,
+        state=contests.phase_state(phase),
+        starts_at=phase.starts_at,
+        ends_at=phase.ends_at,
+        daily_limit=phase.daily_limit,
+        truth="hidden" if phase.hidden_data else "public",
+        board="public" if phase.published else "hidden",
+        counts=phase.counts,
+        recordings={name: phase.data_about[name] for name in shown if name in phase.data_about},
+    )
+
+
+def contest_out(contest: Contest) -> ContestOut:
+    return ContestOut(
+        slug=contest.slug,
+        title=contest.title,
+        title_zh=contest.title_zh,
+        about=contest.about,
+        rulebook=contest.rulebook,
+        phases=[_phase(phase) for phase in contest.phases],
+    )
+
+
+@router.get("/contests", summary="All contests")
+def all_contests(call: Caller = ACaller) -> list[ContestOut]:
+    return [contest_out(contest) for contest in contests.all_contests(call.session)]
+
+
+@router.get("/contests/{slug}", summary="One contest")
+def contest(slug: Name, call: Caller = ACaller) -> ContestOut:
+    return contest_out(contests.contest_named(call.session, slug))
+
+
+@router.get("/contests/{slug}/{phase}/board", summary="The board of a phase")
+def board(slug: Name, phase: Name, call: Caller = ACaller) -> BoardOut:
+    found = contests.contest_named(call.session, slug)
+    stage = contests.phase_named(found, phase)
+    if not stage.published and not contests.may_manage(call.account, found):
+        raise Refused(403, "board.hidden")
+    made = call.site.boards.of(call.session, stage)
+    rows = [
+        RowOut(
+            rank=row.rank,
+            not_distinguishable_from=(row.first, row.last),
+            team=row.team,
+            score=row.score,
+            low=row.low,
+            high=row.high,
+            metrics=row.metrics,
+            verdict=row.verdict,
+            submitted_at=row.at,
+            runs=row.runs,
+        )
+        for row in made.rows
+    ]
+    return BoardOut(rulebook=made.rulebook, unit=made.unit, revision=made.revision, rows=rows)

@@ -1,0 +1,203 @@
+"""Contests and their phases: making them, preparing their recordings, who may do what when."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from bciarena.challenges import rulebook as find_rulebook
+from bciarena.errors import BadInput
+from bciarena.jobs.storage import Storage
+from bciarena.recording import open_recording
+from bciarena.referee import Truth
+from bciarena.service.accounts import record
+from bciarena.service.models import Account, Contest, Phase
+from bciarena.service.refusals import Refused, not_found
+from bciarena.service.spec import ContestSpec, seconds
+
+
+def create(session: Session, owner: Account, spec: ContestSpec, roots: tuple[Path, ...] | None) -> Contest:
+    """A contest as described. Its recordings are prepared afterwards (`prepare`), since that takes a while.
+
+    ``roots`` bounds the folders that may be named; None: any (somebody at the machine itself).
+    """
+    contest = Contest(
+        slug=spec.slug,
+        title=spec.title,
+        title_zh=spec.title_zh,
+        about=spec.about,
+        about_zh=spec.about_zh,
+        rulebook=find_rulebook(spec.rulebook).id,
+        owner_id=owner.id,
+    )
+    for item in spec.phase:
+        order: dict[str, Any] = {"simulate": item.data.simulate.model_dump()} if item.data.simulate else {}
+        if item.data.folder is not None:
+            order = {"folder": str(_allowed(Path(item.data.folder), roots))}
+        contest.phases.append(
+            Phase(
+                name=item.name,
+                starts_at=seconds(item.starts),
+                ends_at=seconds(item.ends),
+                daily_limit=item.daily_limit,
+                hidden_data=item.truth == "hidden",
+                published=item.board == "public",
+                counts=item.counts,
+                data="",
+                data_about={"order": order},
+            )
+        )
+    session.add(contest)
+    try:
+        session.flush()
+    except IntegrityError:
+        session.rollback()
+        raise Refused(409, "refused.slug_taken", slug=spec.slug) from None
+    record(session, owner, "create", contest.slug)
+    session.commit()
+    return contest
+
+
+def _allowed(folder: Path, roots: tuple[Path, ...] | None) -> Path:
+    if roots is None:
+        return folder.resolve()
+    for root in roots:
+        inside = (root / folder).resolve()
+        if inside.is_relative_to(root) and inside.is_dir():
+            return inside
+    raise Refused(422, "refused.folder")
+
+
+def prepare(session: Session, storage: Storage, phase: Phase) -> None:
+    """Make or copy the phase's recordings into the storage and note what they hold; trouble is noted, not raised."""
+    order = phase.data_about["order"]
+    with tempfile.TemporaryDirectory(prefix="arena-data-") as work:
+        try:
+            if "folder" in order:
+                folder = Path(order["folder"])
+            else:
+                folder = Path(work) / "data"
+                _simulate(phase.contest.rulebook, order["simulate"], folder)
+            about = describe(phase.contest.rulebook, folder)
+            name = storage.put(folder)
+        except BadInput as error:
+            about, name = {"trouble": str(error)}, ""
+        finally:
+            shutil.rmtree(Path(work) / "data", ignore_errors=True)
+    # Of two who prepare the same phase the first one's recordings stay: the same order gives the same bytes anyway.
+    session.execute(
+        update(Phase)
+        .where(Phase.id == phase.id, Phase.data == "")
+        .values(data=name, data_about={"order": order, **about}, revision=Phase.revision + 1)
+    )
+    session.commit()
+
+
+def unprepared(session: Session) -> list[Phase]:
+    """Phases whose recordings are still to be made."""
+    waiting = session.scalars(select(Phase).where(Phase.data == "").order_by(Phase.id))
+    return [phase for phase in waiting if "trouble" not in phase.data_about]
+
+
+def _simulate(book: str, order: dict[str, Any], folder: Path) -> None:
+    from bciarena.simulator import Order, make
+
+    split = order.get("split") or ("eval_A" if book.startswith("liveness") else "test")
+    make(Order(book, split, order["subjects"], order["blocks"], order["seed"]), folder)
+
+
+def describe(book: str, folder: Path) -> dict[str, Any]:
+    """What a data folder holds, after a full check that it can be scored."""
+    recording = open_recording(folder)
+    truth = Truth.of(find_rulebook(book), recording)
+    return {
+        "subjects": len(recording.subjects),
+        "blocks": sum(1 for _ in recording),
+        "trials": sum(len(spans) for _, _, spans in truth.blocks),
+        "seconds": round(recording.seconds, 1),
+        "digest": recording.digest,
+    }
+
+
+def all_contests(session: Session) -> list[Contest]:
+    return list(session.scalars(select(Contest).order_by(Contest.id)))
+
+
+def contest_named(session: Session, slug: str) -> Contest:
+    contest = session.scalar(select(Contest).where(Contest.slug == slug))
+    if contest is None:
+        raise not_found()
+    return contest
+
+
+def phase_named(contest: Contest, name: str) -> Phase:
+    for phase in contest.phases:
+        if phase.name == name:
+            return phase
+    raise not_found()
+
+
+def may_manage(account: Account | None, contest: Contest) -> bool:
+    """Organisers manage their own contests, operators all."""
+    if account is None:
+        return False
+    return account.role == "operator" or (account.role == "organiser" and contest.owner_id == account.id)
+
+
+def managed(session: Session, account: Account | None, slug: str) -> Contest:
+    contest = contest_named(session, slug)
+    if not may_manage(account, contest):
+        raise Refused(403, "refused.role_needed")
+    return contest
+
+
+def phase_state(phase: Phase, now: float | None = None) -> str:
+    """preparing, trouble, upcoming, open or over."""
+    now = time.time() if now is None else now
+    if not phase.data:
+        return "trouble" if "trouble" in phase.data_about else "preparing"
+    if phase.starts_at is not None and now < phase.starts_at:
+        return "upcoming"
+    if phase.ends_at is not None and now >= phase.ends_at:
+        return "over"
+    return "open"
+
+
+def current_phase(contest: Contest) -> Phase:
+    """The phase a visitor means: the newest open one, else the last that has begun, else the first."""
+    states = [(phase_state(phase), phase) for phase in contest.phases]
+    for wanted in ("open", "over"):
+        found = [phase for state, phase in states if state == wanted]
+        if found:
+            return found[-1]
+    return contest.phases[0]
+
+
+def change_phase(session: Session, actor: Account, phase: Phase, **values: Any) -> None:
+    """Change dates, limits and what is shown; the board is drawn anew."""
+    starts, ends = values.get("starts_at", phase.starts_at), values.get("ends_at", phase.ends_at)
+    if starts is not None and ends is not None and starts >= ends:
+        raise Refused(422, "refused.dates")
+    for name, value in values.items():
+        setattr(phase, name, value)
+    phase.revision += 1
+    about = ", ".join(f"{name}={value}" for name, value in values.items())
+    record(session, actor, "phase", f"{phase.contest.slug}/{phase.name}: {about}")
+    session.commit()
+
+
+def adopt_rulebook(session: Session, actor: Account, contest: Contest, book: str) -> None:
+    """Put a contest under another reading of the same rules; its runs are re-scored from their ledgers."""
+    new = find_rulebook(book)
+    if new.name != find_rulebook(contest.rulebook).name:
+        raise Refused(422, "refused.rulebook")
+    contest.rulebook = new.id
+    record(session, actor, "rulebook", f"{contest.slug}: {new.id}")
+    session.commit()

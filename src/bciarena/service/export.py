@@ -1,0 +1,60 @@
+"""Tables for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from bciarena.challenges import rulebook as find_rulebook
+from bciarena.jobs.model import Job
+from bciarena.service.boards import COLUMNS
+from bciarena.service.models import Entry, Phase, Result, Submission, Team, Version
+
+
+def board_csv(session: Session, phase: Phase) -> str:
+    """Every submission of a phase, one row each, with its result and whether it counts."""
+    columns = COLUMNS[find_rulebook(phase.contest.rulebook).name]
+    query = (
+        select(Submission, Team.name, Entry.name, Version.number, Job.state, Result)
+        .join(Team, Team.id == Submission.team_id)
+        .join(Version, Version.id == Submission.version_id)
+        .join(Entry, Entry.id == Version.entry_id)
+        .join(Job, Job.id == Submission.job_id)
+        .outerjoin(Result, (Result.submission_id == Submission.id) & Result.current)
+        .where(Submission.phase_id == phase.id)
+        .order_by(Submission.id)
+    )
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(
+        ["submission", "team", "entry", "version", "submitted_utc", "job_state", "verdict", "rulebook", "score", "low",
+         "high", *columns, "sandbox", "ranked", "disqualified"]
+    )  # fmt: skip
+    for submission, team, entry, number, state, result in session.execute(query):
+        at = datetime.datetime.fromtimestamp(submission.created_at, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        values: list[Any] = [""] * (5 + len(columns) + 2)
+        if result is not None:
+            values = [result.verdict, result.rulebook, result.score, result.low, result.high]
+            values += [result.metrics.get(name, "") for name in columns] + [result.sandbox, int(result.ranked)]
+        row = [
+            submission.id,
+            _plain(team),
+            _plain(entry),
+            number,
+            at,
+            state,
+            *values,
+            _plain(submission.disqualified or ""),
+        ]
+        writer.writerow(["" if value is None else value for value in row])
+    return out.getvalue()
+
+
+def _plain(text: str) -> str:
+    """A name that a spreadsheet would take for a formula is marked as text."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

@@ -1,0 +1,106 @@
+"""What every request passes through: a bound on its body, and the security headers of its answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+REPORT_POLICY = (
+    "sandbox allow-scripts allow-downloads allow-modals; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
+)
+"""A report is one self-contained page with its scripts inside: shown in an origin of its own, without the cookie."""
+
+HEADERS = {
+    b"content-security-policy": POLICY.encode(),
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"same-origin",
+    b"x-frame-options": b"DENY",
+    b"permissions-policy": b"camera=(), microphone=(), geolocation=()",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cross-origin-resource-policy": b"same-origin",
+}
+
+
+class SecurityHeaders:
+    """Adds the headers to every answer; an answer may bring its own policy."""
+
+    def __init__(self, app: App, https: bool = False) -> None:
+        self.app = app
+        self.headers = dict(HEADERS)
+        if https:
+            self.headers[b"strict-transport-security"] = b"max-age=31536000"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = {name.lower() for name, _ in message.get("headers", [])}
+                extra = [(name, value) for name, value in self.headers.items() if name not in own]
+                if b"cache-control" not in own:
+                    extra.append((b"cache-control", b"no-store"))
+                message = {**message, "headers": [*message.get("headers", []), *extra]}
+            await send(message)
+
+        await self.app(scope, receive, with_headers)
+
+
+class _TooLarge(Exception):
+    pass
+
+
+class BodyLimit:
+    """Counts a body while it streams in and stops at the limit; nothing beyond it is read or kept."""
+
+    def __init__(self, app: App, limit: int, upload_limit: int, uploads: str) -> None:
+        self.app, self.limit, self.upload_limit = app, limit, upload_limit
+        self.uploads = re.compile(uploads)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        limit = self.upload_limit if self.uploads.fullmatch(scope["path"]) else self.limit
+        said = dict(scope["headers"]).get(b"content-length", b"0")
+        if said.isdigit() and int(said) > limit:
+            return await _refuse(send, limit)
+        seen, answered = 0, False
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > limit:
+                raise _TooLarge
+            return message
+
+        async def watched(message: Message) -> None:
+            nonlocal answered
+            answered = True
+            await send(message)
+
+        try:
+            await self.app(scope, counted, watched)
+        except _TooLarge:
+            if answered:
+                raise
+            await _refuse(send, limit)
+
+
+async def _refuse(send: Send, limit: int) -> None:
+    body = f"Too large: at most {limit >> 20} MiB are taken here.\n".encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

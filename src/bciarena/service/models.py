@@ -1,0 +1,220 @@
+"""The site's tables. Times are seconds since 1970 by the database's clock, as everywhere.
+
+What a submission is doing is not kept here: it is read from its job's row, so the two can never disagree.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from bciarena.jobs.db import Base, now_s
+
+ROLES = ("contestant", "organiser", "operator")
+
+
+def folded(name: str) -> str:
+    """A name without the differences a reader overlooks: case, width, composed letters, doubled blanks."""
+    return unicodedata.normalize("NFKC", " ".join(name.split())).casefold()
+
+
+class Account(Base):
+    """A person who can sign in."""
+
+    __tablename__ = "accounts"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    folded: Mapped[str] = mapped_column(unique=True)  # the name as `folded` makes it: no two that look alike
+    password: Mapped[str]
+    role: Mapped[str] = mapped_column(default="contestant")
+    epoch: Mapped[int] = mapped_column(default=0)
+    disabled: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[float] = mapped_column(default=now_s())
+
+
+class Token(Base):
+    """An API token; only its digest is kept."""
+
+    __tablename__ = "tokens"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    name: Mapped[str]
+    digest: Mapped[str] = mapped_column(unique=True)
+    created_at: Mapped[float] = mapped_column(default=now_s())
+    account: Mapped[Account] = relationship()
+
+
+class Tally(Base):
+    """How often something happened in a span of time: rate limits that hold across server processes."""
+
+    __tablename__ = "tallies"
+    key: Mapped[str] = mapped_column(primary_key=True)
+    span: Mapped[int] = mapped_column(primary_key=True)
+    count: Mapped[int]
+
+
+class Team(Base):
+    """A group (分组) of contestants. ``house``: the organisers' own, for reference entries."""
+
+    __tablename__ = "teams"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    folded: Mapped[str] = mapped_column(unique=True)
+    house: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[float] = mapped_column(default=now_s())
+    members: Mapped[list[Membership]] = relationship(back_populates="team")
+
+
+class Membership(Base):
+    __tablename__ = "memberships"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), primary_key=True, index=True)
+    captain: Mapped[bool] = mapped_column(default=False)
+    team: Mapped[Team] = relationship(back_populates="members")
+    account: Mapped[Account] = relationship()
+
+
+class Invitation(Base):
+    """A link that lets one person join a team, once."""
+
+    __tablename__ = "invitations"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
+    digest: Mapped[str] = mapped_column(unique=True)
+    expires_at: Mapped[float]
+    used_by: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    team: Mapped[Team] = relationship()
+
+
+class Entry(Base):
+    """A compute unit (计算单元): a team's algorithm for one challenge, in versions."""
+
+    __tablename__ = "entries"
+    __table_args__ = (UniqueConstraint("team_id", "name"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
+    name: Mapped[str]
+    challenge: Mapped[str]  # without version: imagery
+    created_at: Mapped[float] = mapped_column(default=now_s())
+    team: Mapped[Team] = relationship()
+    versions: Mapped[list[Version]] = relationship(back_populates="entry", order_by="Version.number")
+
+
+class Version(Base):
+    """One uploaded package. ``package`` is its digest in the storage, or the name of a reference entry (@imagery)."""
+
+    __tablename__ = "versions"
+    __table_args__ = (UniqueConstraint("entry_id", "number"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    entry_id: Mapped[int] = mapped_column(ForeignKey("entries.id"))
+    number: Mapped[int]
+    package: Mapped[str]
+    model: Mapped[str | None]
+    filename: Mapped[str]
+    size: Mapped[int]
+    about: Mapped[dict[str, Any]] = mapped_column(default=dict)  # dialect, python, warnings
+    by: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    created_at: Mapped[float] = mapped_column(default=now_s())
+    entry: Mapped[Entry] = relationship(back_populates="versions")
+
+
+class Contest(Base):
+    __tablename__ = "contests"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    slug: Mapped[str] = mapped_column(unique=True)
+    title: Mapped[str]
+    title_zh: Mapped[str] = mapped_column(default="")
+    about: Mapped[str] = mapped_column(default="")
+    about_zh: Mapped[str] = mapped_column(default="")
+    rulebook: Mapped[str]
+    owner_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    created_at: Mapped[float] = mapped_column(default=now_s())
+    phases: Mapped[list[Phase]] = relationship(back_populates="contest", order_by="Phase.id")
+
+
+class Phase(Base):
+    """A stage of a contest: its time, its recordings, what counts and who may see what.
+
+    ``hidden_data``: truth and per-trial marks are for organisers only. ``published``: whether the board is public.
+    ``revision`` grows with every change of the board, so that caches know.
+    """
+
+    __tablename__ = "phases"
+    __table_args__ = (UniqueConstraint("contest_id", "name"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"))
+    name: Mapped[str]
+    starts_at: Mapped[float | None]
+    ends_at: Mapped[float | None]
+    daily_limit: Mapped[int] = mapped_column(default=10)
+    hidden_data: Mapped[bool] = mapped_column(default=True)
+    published: Mapped[bool] = mapped_column(default=True)
+    counts: Mapped[str] = mapped_column(default="best")
+    data: Mapped[str]
+    data_about: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    revision: Mapped[int] = mapped_column(default=0)
+    contest: Mapped[Contest] = relationship(back_populates="phases")
+
+
+class Submission(Base):
+    """A version sent to a phase (提交, 部署)."""
+
+    __tablename__ = "submissions"
+    __table_args__ = (Index("ix_submissions_phase_team", "phase_id", "team_id", "created_at"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"))
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
+    version_id: Mapped[int] = mapped_column(ForeignKey("versions.id"))
+    by: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    created_at: Mapped[float] = mapped_column(default=now_s())
+    job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id"), index=True)
+    disqualified: Mapped[str | None]
+    phase: Mapped[Phase] = relationship()
+    team: Mapped[Team] = relationship()
+    version: Mapped[Version] = relationship()
+
+
+class Result(Base):
+    """What a finished run was worth under one rulebook; the newest of a submission counts.
+
+    ``blocks`` are the block scores in playing order, for comparisons; ``low``/``high`` bound the score (95 %).
+    ``trials`` and everything else stay in the run folder ``run``.
+    """
+
+    __tablename__ = "results"
+    __table_args__ = (
+        UniqueConstraint("submission_id", "job_id", "rulebook"),
+        Index("ix_results_board", "phase_id", "team_id"),
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"), index=True)
+    job_id: Mapped[int]
+    phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"))
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
+    rulebook: Mapped[str]
+    verdict: Mapped[str]
+    reason: Mapped[str] = mapped_column(default="")
+    score: Mapped[float]
+    low: Mapped[float | None]
+    high: Mapped[float | None]
+    metrics: Mapped[dict[str, Any]]
+    blocks: Mapped[list[Any]] = mapped_column(JSON)
+    sandbox: Mapped[str]
+    ranked: Mapped[bool]
+    current: Mapped[bool] = mapped_column(default=True)
+    run: Mapped[str | None]
+    created_at: Mapped[float] = mapped_column(default=now_s())
+
+
+class Deed(Base):
+    """What organisers and operators did, for those who ask later: rerun, re-score, disqualify, publish, role."""
+
+    __tablename__ = "deeds"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    what: Mapped[str]
+    about: Mapped[str]
+    created_at: Mapped[float] = mapped_column(default=now_s())

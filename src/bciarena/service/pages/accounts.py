@@ -1,0 +1,95 @@
+"""Signing up, in and out; tokens, password, language."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse, Response
+
+from bciarena.service import accounts, limits
+from bciarena.service.refusals import Refused
+from bciarena.service.security import new_visit
+from bciarena.service.site import APage, Page, address_of, local_path
+from bciarena.service.texts import LANGUAGES
+
+router = APIRouter()
+YEAR_S = 365 * 86400
+
+
+def _next(page: Page) -> str:
+    return local_path(page.request.query_params.get("next", "/"))
+
+
+@router.get("/signup")
+def signup_form(page: Page = APage) -> HTMLResponse:
+    return page.render("signup.html", problem="", name="", next=_next(page), open=page.site.settings.open_signup)
+
+
+@router.post("/signup")
+def signup(page: Page = APage) -> Response:
+    name, where = page.field("name"), local_path(page.field("next") or "/")
+    try:
+        if not page.site.settings.open_signup:
+            raise Refused(403, "refused.signup_closed")
+        limits.spend(page.session, limits.SIGNUP, address_of(page.request))
+        account = accounts.sign_up(page.session, name, page.field("password"))
+    except Refused as no:
+        return page.render(
+            "signup.html", no.status, problem=page.say(no.key, **no.words), name=name, next=where, open=True
+        )
+    return page.signed_in(account, "/teams" if where == "/" else where)
+
+
+@router.get("/login")
+def login_form(page: Page = APage) -> HTMLResponse:
+    return page.render("login.html", problem="", name="", next=_next(page))
+
+
+@router.post("/login")
+def login(page: Page = APage) -> Response:
+    name, where = page.field("name"), local_path(page.field("next") or "/")
+    try:
+        account = accounts.sign_in(page.session, name, page.field("password"), address_of(page.request))
+    except Refused as no:
+        return page.render("login.html", no.status, problem=page.say(no.key, **no.words), name=name, next=where)
+    return page.signed_in(account, where)
+
+
+@router.post("/logout")
+def logout(page: Page = APage) -> Response:
+    answer = page.go("/")
+    page.keep_visit(answer, new_visit())
+    return answer
+
+
+@router.post("/language")
+def language(page: Page = APage) -> Response:
+    chosen = page.field("lang", 5)
+    answer = page.go(local_path(page.field("next") or "/"))
+    if chosen in LANGUAGES:
+        answer.set_cookie("lang", chosen, max_age=YEAR_S, samesite="lax", secure=page.site.settings.https)
+    return answer
+
+
+@router.get("/account")
+def account(page: Page = APage) -> HTMLResponse:
+    return page.render("account.html", tokens=accounts.tokens_of(page.session, page.me), fresh="")
+
+
+@router.post("/account/tokens")
+def make_token(page: Page = APage) -> HTMLResponse:
+    fresh = accounts.make_token(page.session, page.me, page.field("name"))
+    return page.render("account.html", tokens=accounts.tokens_of(page.session, page.me), fresh=fresh)
+
+
+@router.post("/account/tokens/{token_id}/revoke")
+def revoke_token(token_id: int, page: Page = APage) -> Response:
+    accounts.revoke_token(page.session, page.me, token_id)
+    return page.go("/account", "notice.revoked")
+
+
+@router.post("/account/password")
+def change_password(page: Page = APage) -> Response:
+    accounts.change_password(page.session, page.me, page.field("old"), page.field("new"))
+    answer = page.go("/account", "notice.password")
+    page.keep_visit(answer, new_visit(page.me.id, page.me.epoch))
+    return answer

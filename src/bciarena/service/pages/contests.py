@@ -1,0 +1,105 @@
+"""The front page, contests and their boards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+from markupsafe import Markup
+from sqlalchemy import select
+
+from bciarena.challenges import rulebook as find_rulebook
+from bciarena.service import contests
+from bciarena.service.boards import PAGE
+from bciarena.service.models import Contest, Membership, Phase
+from bciarena.service.site import APage, Page
+from bciarena.service.words import contest_title, phase_title
+
+router = APIRouter()
+ANSWERS_SHOWN = 8
+
+
+@router.get("/")
+def home(page: Page = APage) -> HTMLResponse:
+    return page.render("home.html", cards=[_card(page, one) for one in contests.all_contests(page.session)])
+
+
+def _card(page: Page, contest: Contest) -> dict[str, Any]:
+    phase = contests.current_phase(contest)
+    book = find_rulebook(contest.rulebook)
+    rows = page.site.boards.of(page.session, phase).rows if phase.published else ()
+    return {
+        "slug": contest.slug,
+        "title": contest_title(page.lang, contest),
+        "challenge": page.say(f"challenge.{book.name}"),
+        "art": book.name,
+        "unit": book.unit,
+        "state": contests.phase_state(phase),
+        "leader": rows[0] if rows else None,
+        "hidden": not phase.published,
+    }
+
+
+@router.get("/contests/{slug}")
+def contest(slug: str, page: Page = APage) -> HTMLResponse:
+    found = contests.contest_named(page.session, slug)
+    return _show(page, found, contests.current_phase(found))
+
+
+@router.get("/contests/{slug}/{phase}")
+def contest_phase(slug: str, phase: str, page: Page = APage) -> HTMLResponse:
+    found = contests.contest_named(page.session, slug)
+    return _show(page, found, contests.phase_named(found, phase))
+
+
+@router.get("/contests/{slug}/{phase}/revision")
+def revision(slug: str, phase: str, page: Page = APage) -> dict[str, int]:
+    found = contests.contest_named(page.session, slug)
+    return {"revision": contests.phase_named(found, phase).revision}
+
+
+def _show(page: Page, contest: Contest, phase: Phase) -> HTMLResponse:
+    manages = contests.may_manage(page.account, contest)
+    shown = phase.published or manages
+    book = find_rulebook(contest.rulebook)
+    answers = list(book.vocabulary.items())
+    if len(answers) > ANSWERS_SHOWN:
+        answers = [*answers[:3], ("…", ""), answers[-1]]
+    mine: list[int] = []
+    if page.account is not None:
+        mine = list(page.session.scalars(select(Membership.team_id).where(Membership.account_id == page.account.id)))
+    return page.render(
+        "contest.html",
+        contest=contest,
+        phase=phase,
+        book=book,
+        answers=answers,
+        title=contest_title(page.lang, contest),
+        about=contest.about_zh if page.lang == "zh" and contest.about_zh else contest.about,
+        phase_title=lambda one: phase_title(page.say, one),
+        state=contests.phase_state(phase),
+        manages=manages,
+        shown=shown,
+        mine=" ".join(map(str, mine)),
+        board=_board(page, phase) if shown else Markup('<p class="note">{}</p>').format(page.say("board.hidden")),
+    )
+
+
+def _board(page: Page, phase: Phase) -> Markup:
+    """The board's table; drawn once per revision, language and view."""
+    asked = page.request.query_params
+    sort, down = asked.get("sort", "rank"), asked.get("down") == "1"
+    board = page.site.boards.of(page.session, phase)
+    if sort not in (*board.columns, "rank", "team", "score", "runs", "date"):
+        sort = "rank"
+    pages = max(-(-len(board.rows) // PAGE), 1)
+    number = int(asked.get("page", "1")) if asked.get("page", "1").isdecimal() else 1
+    number = min(max(number, 1), pages)
+
+    def draw() -> str:
+        rows = board.sorted_by(sort, down)[(number - 1) * PAGE : number * PAGE]
+        template = page.site.templates.get_template("board.html")
+        return template.render(t=page.say, board=board, rows=rows, sort=sort, down=down, page=number, pages=pages)
+
+    return Markup(page.site.boards.drawn(phase.id, board.revision, (page.lang, sort, down, number), draw))

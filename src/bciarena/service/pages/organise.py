@@ -1,0 +1,161 @@
+"""What organisers do: make contests, change phases, re-score, export."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse, Response
+from sqlalchemy import select
+
+from bciarena.challenges import RULEBOOKS
+from bciarena.challenges import rulebook as find_rulebook
+from bciarena.errors import BadInput
+from bciarena.service import contests
+from bciarena.service.export import board_csv
+from bciarena.service.models import Contest, Phase, Submission
+from bciarena.service.refusals import Refused
+from bciarena.service.site import APage, Page
+from bciarena.service.spec import parse
+from bciarena.service.words import contest_title, run_rows
+
+router = APIRouter()
+FOLDERS_SHOWN = 200
+
+
+@router.get("/organise")
+def overview(page: Page = APage) -> HTMLResponse:
+    account = page.organiser()
+    mine = [one for one in contests.all_contests(page.session) if contests.may_manage(account, one)]
+    return page.render(
+        "organise.html",
+        contests=mine,
+        title_of=lambda one: contest_title(page.lang, one),
+        phase_state=contests.phase_state,
+    )
+
+
+@router.get("/organise/new")
+def new_form(page: Page = APage) -> HTMLResponse:
+    page.organiser()
+    return _form(page)
+
+
+def _form(page: Page, problem: str = "", code: int = 200) -> HTMLResponse:
+    roots = page.site.settings.data_roots
+    folders = sorted({item.name for root in roots if root.is_dir() for item in root.iterdir() if item.is_dir()})
+    return page.render(
+        "organise_new.html",
+        code,
+        problem=problem,
+        books=list(RULEBOOKS.values()),
+        folders=folders[:FOLDERS_SHOWN],
+        roots=", ".join(root.name for root in roots),
+        f=lambda name: page.field(name, 60_000),
+    )
+
+
+@router.post("/organise/new")
+def create(page: Page = APage) -> Response:
+    page.organiser()
+    values: dict[str, Any] = {
+        name: page.field(name, 20_000) for name in ("slug", "title", "title_zh", "about", "about_zh", "rulebook")
+    }
+    values["phase"] = [_phase_values(page, number) for number in ("1", "2") if page.field(f"name{number}").strip()]
+    return _create(page, values)
+
+
+def _phase_values(page: Page, number: str) -> dict[str, Any]:
+    def given(name: str) -> str | None:
+        return page.field(name + number).strip() or None
+
+    data: dict[str, Any] = {"folder": given("folder")}
+    if data["folder"] is None:
+        simulate = {name: given(name) for name in ("subjects", "blocks", "seed")}
+        data = {"simulate": {name: value for name, value in simulate.items() if value is not None}}
+    values = {
+        "name": given("name"),
+        "starts": given("starts"),
+        "ends": given("ends"),
+        "daily_limit": given("limit") or "10",
+        "truth": given("truth") or "hidden",
+        "board": given("board") or "public",
+        "counts": given("counts") or "best",
+        "data": data,
+    }
+    return values
+
+
+@router.post("/organise/toml")
+def create_from_toml(page: Page = APage) -> Response:
+    page.organiser()
+    try:
+        return _create(page, tomllib.loads(page.field("toml", 60_000)))
+    except tomllib.TOMLDecodeError as error:
+        return _form(page, f"contest.toml: {error}", 422)
+
+
+def _create(page: Page, values: dict[str, Any]) -> Response:
+    try:
+        spec = parse(values, "contest")
+        contest = contests.create(page.session, page.me, spec, page.site.settings.data_roots)
+    except Refused as no:
+        return _form(page, page.say(no.key, **no.words), no.status)
+    except BadInput as error:
+        return _form(page, str(error), 422)
+    return page.go(f"/organise/{contest.slug}", "notice.created")
+
+
+@router.get("/organise/{slug}")
+def manage(slug: str, page: Page = APage) -> HTMLResponse:
+    contest = contests.managed(page.session, page.me, slug)
+    name = find_rulebook(contest.rulebook).name
+    phases = select(Phase.id).where(Phase.contest_id == contest.id)
+    return page.render(
+        "organise_contest.html",
+        contest=contest,
+        title=contest_title(page.lang, contest),
+        phase_state=contests.phase_state,
+        books=[book for book in RULEBOOKS.values() if book.name == name],
+        runs=run_rows(page.session, page.say, page.lang, Submission.phase_id.in_(phases), 200),
+    )
+
+
+@router.post("/organise/{slug}/rulebook")
+def rescore(slug: str, page: Page = APage) -> Response:
+    contest = contests.managed(page.session, page.me, slug)
+    contests.adopt_rulebook(page.session, page.me, contest, page.field("rulebook"))
+    return page.go(f"/organise/{slug}", "notice.rescore")
+
+
+@router.get("/organise/{slug}/{name}.csv")
+def export(slug: str, name: str, page: Page = APage) -> Response:
+    contest, phase = _phase(page, slug, name)
+    text = board_csv(page.session, phase)
+    named = f'attachment; filename="{contest.slug}-{phase.name}.csv"'
+    return Response(text, media_type="text/csv; charset=utf-8", headers={"content-disposition": named})
+
+
+@router.post("/organise/{slug}/{name}")
+def change(slug: str, name: str, page: Page = APage) -> Response:
+    _, phase = _phase(page, slug, name)
+    counts = page.field("counts")
+    if counts not in ("best", "last"):
+        raise Refused(422, "refused.field", name="counts")
+    contests.change_phase(
+        page.session,
+        page.me,
+        phase,
+        starts_at=page.moment("starts"),
+        ends_at=page.moment("ends"),
+        daily_limit=page.number("limit", 0, 1000),
+        counts=counts,
+        published=page.field("board") == "public",
+    )
+    return page.go(f"/organise/{slug}", "notice.saved")
+
+
+def _phase(page: Page, slug: str, name: str) -> tuple[Contest, Phase]:
+    contest = contests.managed(page.session, page.me, slug)
+    return contest, contests.phase_named(contest, name)

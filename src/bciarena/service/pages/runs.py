@@ -1,0 +1,170 @@
+"""One run: its state, score, tables, logs; and what organisers do with it."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+
+from bciarena.challenges import rulebook as find_rulebook
+from bciarena.errors import Fault
+from bciarena.jobs.model import ENDED, Job
+from bciarena.service import figures, submissions
+from bciarena.service.contests import may_manage
+from bciarena.service.middleware import REPORT_POLICY
+from bciarena.service.models import Result, Submission
+from bciarena.service.refusals import Refused, not_found
+from bciarena.service.results import score_of_run
+from bciarena.service.site import APage, Page, Site
+from bciarena.service.words import contest_title, phase_title, status_words
+
+router = APIRouter()
+LOG_SHOWN = 16_000
+TRIALS_SHOWN = 400
+RIBBONS_SHOWN = 60
+LOGS = ("stdout.txt", "stderr.txt")
+
+
+@router.get("/runs/{run_id}")
+def show(run_id: int, page: Page = APage) -> HTMLResponse:
+    run = submissions.submission_for(page.session, page.me, run_id)
+    job = page.session.get_one(Job, run.job_id)
+    status = submissions.status_of(page.session, job)
+    result = submissions.current_result(page.session, run)
+    contest = run.phase.contest
+    manages = may_manage(page.account, contest)
+    score = _score(page.site, result) if result else {}
+    truth = submissions.sees_truth(page.account, run)
+    trials: list[dict[str, Any]] = score.get("trials", [])
+    blocks = result.blocks if result else []
+    return page.render(
+        "run.html",
+        run=run,
+        status=status,
+        words=status_words(page.say, status),
+        result=result,
+        unit=find_rulebook(contest.rulebook).unit,
+        contest_title=f"{contest_title(page.lang, contest)} · {phase_title(page.say, run.phase)}",
+        knows=page.knows,
+        manages=manages,
+        blocks=blocks,
+        block_columns=list(blocks[0]) if blocks else [],
+        trials=trials[:TRIALS_SHOWN] if truth else None,
+        trial_count=len(trials),
+        ribbons=figures.ribbons(trials)[:RIBBONS_SHOWN] if truth else [],
+        notes=score.get("notes", [])[:50] if truth or _marks_trials(contest.rulebook) else [],
+        logs=logs_of(page.site, result),
+        has_report=bool(result and result.run and truth and find_spec("bciarena.report.page")),
+        can_cancel=job.state not in ENDED,
+    )
+
+
+def _score(site: Site, result: Result) -> dict[str, Any]:
+    """The run's score file under the rulebook of the result; a rescored run has no file for its new rules."""
+    if not result.run:
+        return {}
+    score = score_of_run(site.storage, result.run)
+    return score if score.get("challenge") == result.rulebook else {"notes": score.get("notes", [])}
+
+
+def _marks_trials(book: str) -> bool:
+    """Whether the stream itself tells where trials begin. Where not (speller), notes about reports would tell."""
+    rules = find_rulebook(book)
+    return bool({rules.mask[code] for code in rules.opens} - {0})
+
+
+def logs_of(site: Site, result: Result | None) -> list[tuple[str, str]]:
+    """The last part of what the entry printed."""
+    if result is None or not result.run:
+        return []
+    files = site.storage.files(result.run)
+    found = []
+    for name in LOGS:
+        if files.get(name):
+            text = site.storage.read(result.run, name).decode("utf-8", "replace")
+            cut = f"… ({len(text) - LOG_SHOWN} more before)\n" if len(text) > LOG_SHOWN else ""
+            found.append((name.split(".")[0], cut + text[-LOG_SHOWN:]))
+    return found
+
+
+@router.get("/runs/{run_id}/state")
+def state(run_id: int, page: Page = APage) -> dict[str, Any]:
+    run = submissions.submission_for(page.session, page.me, run_id)
+    status = submissions.status_of(page.session, page.session.get_one(Job, run.job_id))
+    resting = status.final or status.state != "faulted"
+    return {
+        "state": status.state if resting else "queued",
+        "state_text": page.say(f"state.{status.state}"),
+        "words": status_words(page.say, status),
+        "progress": status.progress or None,
+        "score": status.score,
+        "score_text": "" if status.score is None else f"{status.score:.2f}",
+    }
+
+
+def _stored(page: Page, run_id: int) -> tuple[Submission, Result]:
+    run = submissions.submission_for(page.session, page.me, run_id)
+    result = submissions.current_result(page.session, run)
+    if result is None or not result.run:
+        raise not_found()
+    return run, result
+
+
+@router.get("/runs/{run_id}/ledger")
+def ledger(run_id: int, page: Page = APage) -> Response:
+    _, result = _stored(page, run_id)
+    content = page.site.storage.read(str(result.run), "ledger.jsonl")
+    name = f'attachment; filename="run-{run_id}-ledger.jsonl"'
+    return Response(content, media_type="application/x-ndjson", headers={"content-disposition": name})
+
+
+@router.get("/runs/{run_id}/score.json")
+def score_file(run_id: int, page: Page = APage) -> Response:
+    run, result = _stored(page, run_id)
+    if not submissions.sees_truth(page.account, run):
+        raise not_found()
+    return JSONResponse(json.loads(page.site.storage.read(str(result.run), "score.json")))
+
+
+@router.get("/runs/{run_id}/report")
+def report(run_id: int, page: Page = APage) -> Response:
+    run, result = _stored(page, run_id)
+    if not submissions.sees_truth(page.account, run) or not find_spec("bciarena.report.page"):
+        raise not_found()
+    from bciarena.service.reports import report_page
+
+    try:
+        html = report_page(page.site, run, str(result.run), page.lang)
+    except Fault as error:
+        raise Refused(503, "refused.storage", why=str(error)) from None
+    return HTMLResponse(html, headers={"content-security-policy": REPORT_POLICY})
+
+
+@router.post("/runs/{run_id}/cancel")
+def cancel(run_id: int, page: Page = APage) -> Response:
+    run = submissions.submission_for(page.session, page.me, run_id)
+    page.session.commit()
+    page.site.queue.cancel(run.job_id)
+    return page.go(f"/runs/{run_id}", "notice.cancelled")
+
+
+def _managed(page: Page, run_id: int) -> Submission:
+    run = submissions.submission_for(page.session, page.me, run_id)
+    if not may_manage(page.account, run.phase.contest):
+        raise Refused(403, "refused.role_needed")
+    return run
+
+
+@router.post("/runs/{run_id}/rerun")
+def rerun(run_id: int, page: Page = APage) -> Response:
+    submissions.rerun(page.session, page.me, _managed(page, run_id), page.site.settings.boxed)
+    return page.go(f"/runs/{run_id}", "notice.rerun")
+
+
+@router.post("/runs/{run_id}/disqualify")
+def disqualify(run_id: int, page: Page = APage) -> Response:
+    submissions.disqualify(page.session, page.me, _managed(page, run_id), page.field("reason"))
+    return page.go(f"/runs/{run_id}", "notice.saved")

@@ -1,0 +1,22 @@
+"""Saying no: a refusal has a status for machines and a text key for people in their language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bciarena.errors import BadInput
+
+
+class Refused(BadInput):
+    """The request cannot be met; ``key`` names the text that says why, ``words`` fill it."""
+
+    def __init__(self, status: int, key: str, **words: Any) -> None:
+        from bciarena.service.texts import say
+
+        super().__init__(say("en", key, **words))
+        self.status, self.key, self.words = status, key, words
+
+
+def not_found() -> Refused:
+    """Also the answer where something exists that the asker must not know of."""
+    return Refused(404, "refused.not_found")

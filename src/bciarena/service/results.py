@@ -1,0 +1,112 @@
+"""From a finished job to a place on the board.
+
+What is left to do is a pure query - finished jobs without a result, results under an old rulebook - so whoever does it
+may die at any line, and two who do it at once agree.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from bciarena.errors import ArenaError
+from bciarena.jobs.model import Job
+from bciarena.jobs.storage import Storage
+from bciarena.report.statistics import bootstrap_interval
+from bciarena.runs import VOID, rescore
+from bciarena.service.models import Contest, Phase, Result, Submission
+
+BOXED = "bwrap"
+DONE = ("finished", "failed")
+
+
+def unsettled(session: Session, limit: int = 50) -> list[tuple[Submission, Job]]:
+    """Submissions whose job has ended with a verdict and that have no result of that job yet."""
+    settled = select(Result.id).where(Result.submission_id == Submission.id, Result.job_id == Submission.job_id)
+    query = (
+        select(Submission, Job)
+        .join(Job, Job.id == Submission.job_id)
+        .where(Job.state.in_(DONE), ~settled.exists())
+        .order_by(Submission.id)
+        .limit(limit)
+    )
+    return [(submission, job) for submission, job in session.execute(query)]
+
+
+def settle(session: Session, storage: Storage, submission: Submission, job: Job) -> Result | None:
+    """Turn the outcome of a job into a result; None when another process was first."""
+    score = score_of_run(storage, job.run) if job.run else (job.result or {})
+    return _add(session, submission, job, score, score.get("challenge") or submission.phase.contest.rulebook)
+
+
+def score_of_run(storage: Storage, run: str) -> dict[str, Any]:
+    """The whole score.json of a stored run folder, trials included."""
+    return dict(json.loads(storage.read(run, "score.json")))
+
+
+def is_ranked(score: dict[str, Any]) -> bool:
+    """Only boxed runs; a run that died keeps what its reports were worth, one that is void has nothing."""
+    verdict = score.get("verdict", "")
+    alive = verdict == "ok" or (score.get("score", 0.0) > 0 and verdict not in VOID)
+    return alive and score.get("sandbox") == BOXED
+
+
+def _add(session: Session, submission: Submission, job: Job, score: dict[str, Any], book: str) -> Result | None:
+    interval = bootstrap_interval(score) if score.get("trials") else None
+    low, high = interval or (None, None)
+    result = Result(
+        submission_id=submission.id,
+        job_id=submission.job_id,
+        phase_id=submission.phase_id,
+        team_id=submission.team_id,
+        rulebook=book,
+        verdict=score.get("verdict") or job.verdict or "unknown",
+        reason=score.get("reason") or job.error or "",
+        score=float(score.get("score", 0.0)),
+        low=low,
+        high=high,
+        metrics=score.get("metrics", {}),
+        blocks=score.get("blocks", []),
+        sandbox=score.get("sandbox", "none"),
+        ranked=is_ranked(score),
+        run=job.run,
+    )
+    session.execute(update(Result).where(Result.submission_id == submission.id).values(current=False))
+    session.add(result)
+    session.execute(update(Phase).where(Phase.id == submission.phase_id).values(revision=Phase.revision + 1))
+    try:
+        session.commit()
+    except IntegrityError:
+        session.rollback()
+        return None
+    return result
+
+
+def under_old_rules(session: Session, limit: int = 20) -> list[Result]:
+    """Current results whose contest has since been put under another rulebook."""
+    query = (
+        select(Result)
+        .join(Phase, Phase.id == Result.phase_id)
+        .join(Contest, Contest.id == Phase.contest_id)
+        .where(Result.current, Result.rulebook != Contest.rulebook, Result.run.is_not(None))
+        .limit(limit)
+    )
+    return list(session.scalars(query))
+
+
+def score_again(session: Session, storage: Storage, old: Result) -> Result | None:
+    """Score a kept run under its contest's present rulebook, from the ledger: nothing runs again."""
+    submission = session.get_one(Submission, old.submission_id)
+    job = session.get_one(Job, old.job_id)
+    book = submission.phase.contest.rulebook
+    run, data = str(old.run), submission.phase.data
+    session.commit()  # reading recordings takes a while: hold no lock
+    try:
+        score = rescore(storage.fetch(run), storage.fetch(data), book)
+    except ArenaError as error:
+        score = {"verdict": old.verdict, "reason": f"not scored under {book}: {error}", "sandbox": old.sandbox}
+    return _add(session, submission, job, score, book)

@@ -1,0 +1,117 @@
+"""A contest as an organiser describes it: the form of contest.toml, of the API's body and of the browser's form."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from bciarena.challenges import rulebook
+from bciarena.errors import BadInput
+
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?$")]
+Seconds = Annotated[float, Field(ge=0, le=32503680000)]  # up to the year 3000
+RESERVED = frozenset({"new", "api", "static"})
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+
+class Simulate(_Strict):
+    """Made-up recordings."""
+
+    subjects: Annotated[int, Field(ge=1, le=100)] = 3
+    blocks: Annotated[int, Field(ge=1, le=20)] | None = None
+    seed: Annotated[int, Field(ge=0, le=2**31)] = 0
+    split: str | None = Field(default=None, max_length=20, pattern=r"^[A-Za-z_0-9]+$")
+
+
+class Data(_Strict):
+    """Where the recordings come from: a data folder with truth, or the simulator."""
+
+    folder: str | None = Field(default=None, max_length=1000)
+    simulate: Simulate | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Data:
+        if (self.folder is None) == (self.simulate is None):
+            raise ValueError("give either folder or simulate")
+        return self
+
+
+class PhaseSpec(_Strict):
+    """A stage of a contest; times with zone, or UTC."""
+
+    name: Slug
+    starts: datetime | None = None
+    ends: datetime | None = None
+    daily_limit: Annotated[int, Field(ge=0, le=1000)] = 10
+    truth: Literal["public", "hidden"] = "hidden"
+    board: Literal["public", "hidden"] = "public"
+    counts: Literal["best", "last"] = "best"
+    data: Data
+
+    @model_validator(mode="after")
+    def _order(self) -> PhaseSpec:
+        if self.starts and self.ends and seconds(self.starts) >= seconds(self.ends):  # type: ignore[operator]
+            raise ValueError("starts must be before ends")
+        return self
+
+
+class ContestSpec(_Strict):
+    slug: Slug
+    title: str = Field(min_length=1, max_length=120)
+    title_zh: str = Field(default="", max_length=120)
+    about: str = Field(default="", max_length=20_000)
+    about_zh: str = Field(default="", max_length=20_000)
+    rulebook: str = Field(max_length=40)
+    phase: list[PhaseSpec] = Field(min_length=1, max_length=10)
+
+    @model_validator(mode="after")
+    def _known(self) -> ContestSpec:
+        if self.slug in RESERVED:
+            raise ValueError(f"slug: {self.slug} is taken by the site itself")
+        names = [phase.name for phase in self.phase]
+        if len(set(names)) != len(names):
+            raise ValueError("phase: two have the same name")
+        try:
+            rulebook(self.rulebook)
+        except BadInput as error:
+            raise ValueError(str(error)) from None
+        return self
+
+
+def seconds(moment: datetime | None) -> float | None:
+    """Seconds since 1970; a time without zone is UTC."""
+    if moment is None:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def parse(values: dict[str, Any], source: str) -> ContestSpec:
+    """A checked contest from plain values; the first thing that is wrong is told with its place."""
+    try:
+        return ContestSpec.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "contest"
+        raise BadInput(f"{source}: {place}: {first['msg'].removeprefix('Value error, ')}") from None
+
+
+def read_toml(path: Path) -> ContestSpec:
+    """The contest a file describes; its data folders are relative to it."""
+    try:
+        values = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: is no TOML file: {error}") from None
+    spec = parse(values, str(path))
+    for phase in spec.phase:
+        if phase.data.folder is not None:
+            phase.data.folder = str((path.parent / phase.data.folder).resolve())
+    return spec

@@ -1,0 +1,62 @@
+// Small things every page shares: sorting tables, local times, the theme, and questions before deeds.
+
+const number = /^[-+−]?[\d.]+/;
+
+function keyOf(row, column) {
+  const cell = row.cells[column];
+  if (!cell) return "";
+  const text = cell.dataset.sort ?? cell.textContent.trim();
+  return number.test(text) ? parseFloat(text.replace("−", "-")) : text;
+}
+
+function compare(a, b) {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  if (typeof a === "number") return -1;
+  if (typeof b === "number") return 1;
+  return a.localeCompare(b, document.documentElement.lang);
+}
+
+export function sortable(table) {
+  table.querySelectorAll("thead th").forEach((head, column) => {
+    if (head.dataset.plain !== undefined || head.querySelector("a, button") || !head.textContent.trim()) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      table.querySelectorAll("thead th").forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const body = table.tBodies[0];
+      const rows = [...body.rows].sort((x, y) => compare(keyOf(x, column), keyOf(y, column)));
+      if (down) rows.reverse();
+      body.append(...rows);
+    });
+  });
+}
+
+export function localTimes(root) {
+  const shape = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  root.querySelectorAll("time[datetime]").forEach((item) => {
+    item.title = item.dateTime;
+    item.textContent = shape.format(new Date(item.dateTime));
+  });
+}
+
+function theme() {
+  const button = document.getElementById("theme");
+  button?.addEventListener("click", () => {
+    const root = document.documentElement;
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    document.cookie = `theme=${root.dataset.theme};path=/;max-age=31536000;samesite=lax`;
+  });
+}
+
+document.querySelectorAll("table").forEach(sortable);
+localTimes(document);
+theme();
+document.addEventListener("submit", (event) => {
+  const question = event.target.dataset.ask;
+  if (question && !confirm(question)) event.preventDefault();
+});

@@ -1,0 +1,165 @@
+"""Submissions (提交, 部署): sending a version to a phase, and what has become of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from bciarena.challenges import rulebook as find_rulebook
+from bciarena.jobs.model import Job
+from bciarena.jobs.queue import enqueue
+from bciarena.service.accounts import record
+from bciarena.service.contests import may_manage, phase_state
+from bciarena.service.models import Account, Membership, Phase, Result, Submission, Team, Version
+from bciarena.service.refusals import Refused, not_found
+from bciarena.service.results import BOXED
+
+DAY_S = 86400
+RUNNING_EACH = 2
+"""How many runs of one team may run at the same time."""
+
+
+def submit(session: Session, account: Account, version: Version, phase: Phase, boxed: bool) -> Submission:
+    """Queue a run of a version on a phase's recordings, within the day's limit."""
+    team = version.entry.team
+    if session.get(Membership, (team.id, account.id)) is None:
+        raise not_found()
+    if version.entry.challenge != find_rulebook(phase.contest.rulebook).name:
+        raise Refused(422, "refused.challenge", challenge=version.entry.challenge)
+    state = phase_state(phase)
+    if state != "open":
+        raise Refused(409, f"refused.phase_{state}")
+    if not boxed and not team.house:
+        raise Refused(503, "refused.no_box")
+    # Two submissions at the same moment must not both take the day's last place: the team's row is the lock.
+    session.execute(select(Team.id).where(Team.id == team.id).with_for_update())
+    if phase.daily_limit and used_today(session, phase.id, team.id) >= phase.daily_limit:
+        raise Refused(429, "refused.daily_limit", most=phase.daily_limit)
+    job = _queue(session, version, phase, team, boxed)
+    submission = Submission(phase_id=phase.id, team_id=team.id, version_id=version.id, by=account.id, job_id=job.id)
+    session.add(submission)
+    session.commit()
+    return submission
+
+
+def used_today(session: Session, phase_id: int, team_id: int) -> int:
+    """Submissions of this UTC day; what was cancelled or failed by our fault does not count."""
+    midnight = time.time() // DAY_S * DAY_S
+    query = (
+        select(func.count())
+        .select_from(Submission)
+        .join(Job, Job.id == Submission.job_id)
+        .where(
+            Submission.phase_id == phase_id,
+            Submission.team_id == team_id,
+            Submission.created_at >= midnight,
+            Job.state.not_in(("cancelled", "faulted")),
+        )
+    )
+    return session.scalar(query) or 0
+
+
+def _queue(session: Session, version: Version, phase: Phase, team: Team, boxed: bool, priority: int = 0) -> Job:
+    payload = {
+        "challenge": phase.contest.rulebook,
+        "entry": version.package,
+        "data": phase.data,
+        "clock": "think",
+        # What strangers upload runs boxed or not at all; our own entries may run without a box, and are marked so.
+        "sandbox": "none" if team.house and not boxed else BOXED,
+    }
+    if version.model:
+        payload["model"] = version.model
+    return enqueue(session, "match", payload, team=f"team-{team.id}", team_limit=RUNNING_EACH, priority=priority)
+
+
+@dataclass
+class Status:
+    """What a submission is doing, read from its job's row."""
+
+    state: str  # queued, preparing, running, scored, failed, faulted, cancelled
+    final: bool
+    verdict: str | None = None
+    reason: str = ""
+    before: int | None = None  # how many jobs are queued before it
+    faults: int = 0
+    progress: dict[str, Any] = field(default_factory=dict)
+    score: float | None = None
+
+
+def status_of(session: Session, job: Job) -> Status:
+    """The state a person is shown, always derived from the job."""
+    if job.state == "queued":
+        before = session.scalar(
+            select(func.count()).where(Job.state == "queued", Job.id < job.id, Job.parent.is_(None))
+        )
+        if job.faults:
+            return Status("faulted", False, reason=job.error or "", faults=job.faults, before=before)
+        return Status("queued", False, before=before)
+    if job.state == "leased":
+        progress = _progress(session, job)
+        return Status("running" if progress else "preparing", False, progress=progress, faults=job.faults)
+    if job.state in ("finished", "failed"):
+        score = (job.result or {}).get("score")
+        state = "scored" if job.state == "finished" else "failed"
+        return Status(state, True, job.verdict, (job.result or {}).get("reason") or job.error or "", score=score)
+    if job.state == "faulted":
+        return Status("faulted", True, reason=job.error or "", faults=job.faults)
+    return Status("cancelled", True)
+
+
+def _progress(session: Session, job: Job) -> dict[str, Any]:
+    """Where a run is; of a match cut by subject the sum over its parts."""
+    parts = list(session.scalars(select(Job).where(Job.parent == job.id)))
+    found = [one.progress for one in parts or [job] if one.progress and one.progress.get("total_packets")]
+    if not found:
+        return {}
+    newest = dict(found[-1])
+    for name in ("packets", "total_packets", "reports", "packets_per_s"):
+        newest[name] = sum(one.get(name) or 0 for one in found)
+    newest["share"] = round(newest["packets"] / max(newest["total_packets"], 1), 4)
+    return newest
+
+
+def submission_for(session: Session, account: Account | None, submission_id: int) -> Submission:
+    """A submission its asker may see: members of its team, the contest's organiser, operators."""
+    found = session.get(Submission, submission_id)
+    if found is None or account is None:
+        raise not_found()
+    member = session.get(Membership, (found.team_id, account.id)) is not None
+    if not member and not may_manage(account, found.phase.contest):
+        raise not_found()
+    return found
+
+
+def sees_truth(account: Account | None, submission: Submission) -> bool:
+    """Whether per-trial marks may be shown: always to the organiser, to contestants only where the data is public."""
+    return not submission.phase.hidden_data or may_manage(account, submission.phase.contest)
+
+
+def current_result(session: Session, submission: Submission) -> Result | None:
+    query = select(Result).where(Result.submission_id == submission.id, Result.current)
+    return session.scalar(query.order_by(Result.id.desc()))
+
+
+def rerun(session: Session, actor: Account, submission: Submission, boxed: bool) -> None:
+    """Run a submission again, from nothing; its earlier result stays until the new one is there."""
+    job = session.get_one(Job, submission.job_id)
+    if job.state in ("queued", "leased"):
+        raise Refused(409, "refused.still_running")
+    new = _queue(session, submission.version, submission.phase, submission.team, boxed, priority=1)
+    submission.job_id = new.id
+    record(session, actor, "rerun", f"run {submission.id}")
+    session.commit()
+
+
+def disqualify(session: Session, actor: Account, submission: Submission, reason: str | None) -> None:
+    """Take a run off the board with a reason its team can read, or (None) put it back."""
+    submission.disqualified = reason.strip()[:300] if reason and reason.strip() else None
+    submission.phase.revision += 1
+    record(session, actor, "disqualify", f"run {submission.id}: {submission.disqualified or 'taken back'}")
+    session.commit()

@@ -1,0 +1,113 @@
+"""Teams (分组): who belongs to one, and how one gets in."""
+
+from __future__ import annotations
+
+import time
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from bciarena.service.models import Account, Invitation, Membership, Team, folded
+from bciarena.service.refusals import Refused, not_found
+from bciarena.service.security import new_token, token_digest
+
+INVITATION_S = 7 * 24 * 3600
+TEAMS_EACH = 10
+MEMBERS_EACH = 30
+
+
+def create_team(session: Session, account: Account, name: str, house: bool = False) -> Team:
+    """A new team with its founder as captain."""
+    name = " ".join(name.split())
+    if not 1 <= len(name) <= 60 or not name.isprintable():
+        raise Refused(422, "refused.team_name")
+    if not house and len(teams_of(session, account)) >= TEAMS_EACH:
+        raise Refused(409, "refused.teams", most=TEAMS_EACH)
+    if session.scalar(select(Team.id).where(Team.folded == folded(name))):
+        raise Refused(409, "refused.team_taken")
+    team = Team(name=name, folded=folded(name), house=house, members=[Membership(account_id=account.id, captain=True)])
+    session.add(team)
+    try:
+        session.commit()
+    except IntegrityError:
+        session.rollback()
+        raise Refused(409, "refused.team_taken") from None
+    return team
+
+
+def teams_of(session: Session, account: Account) -> list[Team]:
+    mine = select(Membership.team_id).where(Membership.account_id == account.id)
+    return list(session.scalars(select(Team).where(Team.id.in_(mine)).order_by(Team.name)))
+
+
+def team_for(session: Session, account: Account | None, team_id: int) -> Team:
+    """The team, if the account is in it or is an operator; otherwise there is no such team."""
+    team = session.get(Team, team_id)
+    if team is None or account is None:
+        raise not_found()
+    if account.role != "operator" and session.get(Membership, (team_id, account.id)) is None:
+        raise not_found()
+    return team
+
+
+def invite(session: Session, account: Account, team: Team) -> str:
+    """A code that lets one person join within a week; any member may invite."""
+    if len(team.members) >= MEMBERS_EACH:
+        raise Refused(409, "refused.members", most=MEMBERS_EACH)
+    if session.get(Membership, (team.id, account.id)) is None:
+        raise Refused(403, "refused.not_member")
+    code, digest = new_token()
+    session.add(Invitation(team_id=team.id, digest=digest, expires_at=time.time() + INVITATION_S))
+    session.commit()
+    return code
+
+
+def invitation(session: Session, code: str) -> Invitation:
+    """The open invitation a code stands for."""
+    found = session.scalar(select(Invitation).where(Invitation.digest == token_digest(code)))
+    if found is None or found.used_by is not None or found.expires_at < time.time():
+        raise Refused(404, "refused.invitation")
+    return found
+
+
+def join(session: Session, account: Account, code: str) -> Team:
+    """Use an invitation. Of two who use it at the same time one gets in."""
+    found = invitation(session, code)
+    if session.get(Membership, (found.team_id, account.id)) is not None:
+        raise Refused(409, "refused.member_already")
+    open_still = (Invitation.id == found.id) & Invitation.used_by.is_(None)
+    if not session.execute(update(Invitation).where(open_still).values(used_by=account.id)).rowcount:  # type: ignore[attr-defined]
+        session.rollback()
+        raise Refused(404, "refused.invitation")
+    session.add(Membership(team_id=found.team_id, account_id=account.id))
+    team = found.team
+    session.commit()
+    return team
+
+
+def leave(session: Session, actor: Account, team: Team, account_id: int) -> None:
+    """Leave a team, or as captain send somebody away. The last captain stays while others are there."""
+    own = session.get(Membership, (team.id, actor.id))
+    gone = session.get(Membership, (team.id, account_id))
+    if gone is None:
+        raise not_found()
+    if actor.role != "operator" and account_id != actor.id and (own is None or not own.captain):
+        raise Refused(403, "refused.captain")
+    others = [member for member in team.members if member.account_id != account_id]
+    if gone.captain and others and not any(member.captain for member in others):
+        raise Refused(409, "refused.last_captain")
+    session.execute(delete(Membership).where(Membership.team_id == team.id, Membership.account_id == account_id))
+    session.commit()
+
+
+def make_captain(session: Session, actor: Account, team: Team, account_id: int) -> None:
+    """A captain may name further captains."""
+    own = session.get(Membership, (team.id, actor.id))
+    member = session.get(Membership, (team.id, account_id))
+    if member is None:
+        raise not_found()
+    if own is None or not own.captain:
+        raise Refused(403, "refused.captain")
+    member.captain = True
+    session.commit()

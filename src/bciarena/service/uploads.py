@@ -1,0 +1,143 @@
+"""Entries (计算单元) and their versions: taking a package in, checking it before it is kept."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from bciarena.challenges import rulebook as find_rulebook
+from bciarena.entries.package import open_entry
+from bciarena.errors import BadInput, EntryFailed
+from bciarena.jobs.storage import Storage
+from bciarena.service.models import Account, Entry, Membership, Team, Version
+from bciarena.service.refusals import Refused, not_found
+
+ENTRIES_EACH = 50
+PACKAGES = (".zip", ".tar.gz", ".tgz")
+
+
+def create_entry(session: Session, account: Account, team: Team, name: str, challenge: str) -> Entry:
+    """Define a compute unit (定义计算单元)."""
+    if session.get(Membership, (team.id, account.id)) is None:
+        raise not_found()
+    name = " ".join(name.split())
+    if not 1 <= len(name) <= 60 or not name.isprintable():
+        raise Refused(422, "refused.entry_name")
+    count = session.scalar(select(func.count()).select_from(Entry).where(Entry.team_id == team.id)) or 0
+    if count >= ENTRIES_EACH:
+        raise Refused(409, "refused.entries", most=ENTRIES_EACH)
+    entry = Entry(team_id=team.id, name=name, challenge=find_rulebook(challenge).name)
+    session.add(entry)
+    try:
+        session.commit()
+    except IntegrityError:
+        session.rollback()
+        raise Refused(409, "refused.entry_taken") from None
+    return entry
+
+
+def entries_of(session: Session, team_id: int) -> list[Entry]:
+    return list(session.scalars(select(Entry).where(Entry.team_id == team_id).order_by(Entry.id)))
+
+
+def entry_for(session: Session, account: Account | None, entry_id: int) -> Entry:
+    """An entry of one of the account's own teams; nobody else's exists."""
+    entry = session.get(Entry, entry_id)
+    if entry is None or account is None or session.get(Membership, (entry.team_id, account.id)) is None:
+        raise not_found()
+    return entry
+
+
+def version_for(session: Session, account: Account | None, version_id: int) -> Version:
+    version = session.get(Version, version_id)
+    if version is None:
+        raise not_found()
+    entry_for(session, account, version.entry_id)
+    return version
+
+
+@asynccontextmanager
+async def received(stream: AsyncIterator[bytes], filename: str) -> AsyncIterator[Path]:
+    """An upload on disk under a name of ours; the person's own file name only chooses the ending."""
+    ending = next((item for item in PACKAGES if filename.lower().endswith(item)), ".zip")
+    handle, name = tempfile.mkstemp(prefix="arena-upload-", suffix=ending)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            async for chunk in stream:
+                file.write(chunk)
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def inspect(path: Path, challenge: str) -> dict[str, Any]:
+    """Open a package without running any of it; what it is, or a refusal that says what is wrong."""
+    if path.stat().st_size == 0:
+        raise Refused(422, "refused.empty_upload")
+    try:
+        with open_entry(str(path), find_rulebook(challenge)) as package:
+            return {
+                "dialect": package.dialect,
+                "target": package.target,
+                "python": package.python,
+                "requirements": package.requirements is not None,
+                "warnings": [_shown(path, words) for words in package.warnings],
+                "digest": package.digest,
+            }
+    except (BadInput, EntryFailed) as error:
+        raise Refused(422, "refused.package", why=_shown(path, str(error))) from None
+
+
+def _shown(path: Path, words: str) -> str:
+    """Messages name our temporary file; the contestant knows it as the upload."""
+    return words.replace(str(path), "upload").replace(path.name, "upload")
+
+
+def add_version(
+    session: Session, storage: Storage, account: Account, entry: Entry, path: Path, filename: str, about: dict[str, Any]
+) -> Version:
+    """Keep an inspected package as the entry's next version."""
+    size = path.stat().st_size
+    package = storage.put(path)
+    return _next_version(session, account, entry, package, None, clean_name(filename), size, about)
+
+
+def add_reference(session: Session, account: Account, entry: Entry, name: str, model: str | None) -> Version:
+    """A reference entry (@imagery) as a version; ``model`` is its trained model in the storage."""
+    return _next_version(session, account, entry, name, model, name, 0, {"reference": True})
+
+
+def _next_version(
+    session: Session, account: Account, entry: Entry, package: str, model: str | None, filename: str, size: int,
+    about: dict[str, Any],
+) -> Version:  # fmt: skip
+    session.execute(select(Entry.id).where(Entry.id == entry.id).with_for_update())
+    number = (session.scalar(select(func.max(Version.number)).where(Version.entry_id == entry.id)) or 0) + 1
+    version = Version(
+        entry_id=entry.id,
+        number=number,
+        package=package,
+        model=model,
+        filename=filename,
+        size=size,
+        about=about,
+        by=account.id,
+    )
+    session.add(version)
+    session.commit()
+    return version
+
+
+def clean_name(filename: str) -> str:
+    """A file name for showing: no folders, no control characters, not long."""
+    last = re.split(r"[\\/]", filename)[-1]
+    return "".join(letter for letter in last if letter.isprintable())[:100] or "package"

@@ -1,0 +1,54 @@
+"""Sentences about runs and contests, for pages and the API alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from bciarena.jobs.model import Job
+from bciarena.service.models import Contest, Phase, Submission
+from bciarena.service.submissions import Status, status_of
+
+Say = Callable[..., str]
+
+
+def status_words(t: Say, status: Status) -> str:
+    """Where a run is, in one line."""
+    if status.state == "queued" and status.before is not None:
+        return t("words.queued", n=status.before)
+    if status.state == "faulted":
+        return t("words.faulted", n=status.faults)
+    if status.state == "running":
+        at = status.progress
+        return t(
+            "words.running",
+            subject=at.get("subject", "?"),
+            block=at.get("block", "?"),
+            percent=f"{100 * at['share']:.0f}",
+            speed=f"{at.get('packets_per_s') or 0:,.0f}",
+            reports=at.get("reports", 0),
+        )
+    return ""
+
+
+def contest_title(lang: str, contest: Contest) -> str:
+    return contest.title_zh if lang == "zh" and contest.title_zh else contest.title
+
+
+def phase_title(t: Say, phase: Phase) -> str:
+    """Known names in the reader's language, others as they are."""
+    return t(f"phase_name.{phase.name}") if phase.name in ("preliminary", "final", "practice") else phase.name
+
+
+def run_rows(session: Session, t: Say, lang: str, where: Any, limit: int = 100) -> list[dict[str, Any]]:
+    """The newest submissions with their states, for tables."""
+    query = select(Submission, Job).join(Job, Job.id == Submission.job_id).where(where).order_by(Submission.id.desc())
+    rows = []
+    for submission, job in session.execute(query.limit(limit)):
+        status = status_of(session, job)
+        title = f"{contest_title(lang, submission.phase.contest)} · {phase_title(t, submission.phase)}"
+        rows.append({"submission": submission, "status": status, "words": status_words(t, status), "title": title})
+    return rows
