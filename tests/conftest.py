@@ -7,6 +7,8 @@ import pytest
 
 from tests.realdata import real_data
 
+pytest_plugins = ["tests.browser"]
+
 
 @pytest.fixture
 def shared_data() -> Callable[[str], Path]:

@@ -1,0 +1,5 @@
+"""python -m bciarena is arena."""
+
+from bciarena.cli import run
+
+run()

@@ -1,0 +1,220 @@
+"""The page in a real browser, on good runs and on damaged ones."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from bciarena.challenges import RULEBOOKS, rulebook
+from bciarena.cli import main as arena
+from bciarena.inprocess import play
+from bciarena.report.page import render
+from bciarena.report.texts import EN, ZH
+from tests.making import write_folder
+
+
+class Guesses:
+    """Answers every trial with some word of the vocabulary after a while."""
+
+    def start(self, info):
+        self.info, self.count, self.turn = info, None, 0
+
+    def step(self, packet):
+        print(f"packet at {packet.start}") if packet.start == 0 else None
+        answer = None
+        if self.count is not None:
+            self.count += packet.data.shape[1]
+            if self.count >= self.info["rate"] * (0.4 + 0.2 * (self.turn % 4)):
+                word = self.info["answers"][self.turn % len(self.info["answers"])]
+                answer = int(word) if self.info["integer"] else word
+                self.count, self.turn = None, self.turn + 1
+        marked = (packet.data[-1] > 0).any() if self.info["marks"] else packet.start % 1500 == 0
+        if marked and self.count is None and answer is None:
+            self.count = 0
+        return answer
+
+
+def codes_of(book, trials):
+    """Trials 6 s apart with codes of every kind."""
+    opens = sorted(book.opens)
+    gap = 6 * book.rate
+    codes = {}
+    for k in range(trials):
+        codes[k * gap] = opens[k * 7 % len(opens)]
+        codes[k * gap + 5 * book.rate] = 241
+    return trials * gap, codes
+
+
+@pytest.fixture(scope="module", params=RULEBOOKS, ids=lambda name: name.split("/")[0])
+def any_run(request, tmp_path_factory):
+    return played(request.param, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return played("rehab", tmp_path_factory)
+
+
+def played(challenge, tmp_path_factory):
+    book = rulebook(challenge)
+    folder = tmp_path_factory.mktemp(book.name)
+    data = write_folder(book, folder / "data", [codes_of(book, 8), codes_of(book, 6)], [codes_of(book, 7)] * 2)
+    play(Guesses(), book.id, data, out=folder / "run")
+    return folder / "run"
+
+
+def test_page_opens_without_errors_and_draws_every_figure(any_run, page, tmp_path):
+    file = tmp_path / "report.html"
+    assert arena(["report", str(any_run), "-o", str(file)]) == 0
+    assert file.stat().st_size < 5_000_000
+    page.goto(file.as_uri())
+    page.evaluate("window.drawAll()")
+    figures = page.locator(".plot")
+    assert figures.count() >= 6
+    assert page.locator(".plot .main-svg").count() >= figures.count()
+    for k in range(figures.count()):
+        assert len(figures.nth(k).get_attribute("aria-label")) > 10
+    page.click("#language")
+    assert page.inner_text("h1").startswith(ZH["title"])
+    page.click("#replay-next")
+    first = page.inner_text("#replay-time")
+    page.click("#replay-next")
+    assert page.inner_text("#replay-time") != first
+    assert page.evaluate(
+        "() => { const c = document.getElementById('replay-canvas');"
+        "return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(v => v > 0) }"
+    )
+    assert page.errors == []
+
+
+def test_page_prints_to_pdf(run, page, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text(render(run), "utf-8")
+    page.goto(file.as_uri())
+    page.evaluate("window.drawAll()")
+    pdf = page.pdf()
+    assert pdf.startswith(b"%PDF")
+    assert page.errors == []
+
+
+def damaged(run, tmp_path, how):
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    how(copy)
+    return copy
+
+
+def cut_ledger(folder):
+    path = folder / "ledger.jsonl"
+    path.write_bytes(path.read_bytes()[:-200])
+
+
+def no_ledger(folder):
+    (folder / "ledger.jsonl").unlink()
+
+
+def no_layout(folder):
+    (folder / "layout.json").unlink()
+
+
+def no_trials(folder):
+    path = folder / "score.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"trials": [], "blocks": []}))
+
+
+def invalid_run(folder):
+    path = folder / "score.json"
+    path.write_text(
+        json.dumps(json.loads(path.read_text()) | {"verdict": "over_budget", "score": 0.0, "reason": "slow"})
+    )
+
+
+def no_score(folder):
+    (folder / "score.json").unlink()
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        (cut_ledger, "damaged or cut at line"),
+        (no_ledger, "ledger.jsonl: not in the run folder"),
+        (no_layout, "layout.json: not in the run folder"),
+        (no_trials, "trials: none were judged"),
+        (no_score, "score.json: not in the run folder"),
+        (invalid_run, "over_budget"),
+    ],
+)
+def test_a_damaged_run_says_what_is_missing_and_shows_the_rest(run, page, tmp_path, how, says):
+    copy = damaged(run, tmp_path, how)
+    file = tmp_path / "report.html"
+    assert arena(["report", str(copy), "-o", str(file)]) == 0
+    page.goto(file.as_uri())
+    assert says in page.inner_text("main")
+    page.evaluate("window.drawAll()")
+    assert page.errors == []
+
+
+def test_no_run_at_all_is_refused_in_one_line(tmp_path, capsys):
+    assert arena(["report", str(tmp_path / "nothing"), "-o", str(tmp_path / "x.html")]) == 2
+    assert "no such run folder" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert arena(["report", str(tmp_path / "empty"), "-o", str(tmp_path / "x.html")]) == 2
+    assert "is this a run folder?" in capsys.readouterr().err
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_both_languages_have_the_same_words():
+    assert EN.keys() == ZH.keys()
+
+
+def test_figures_as_files(run, browser, tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "bciarena",
+        "report",
+        run,
+        "-o",
+        tmp_path / "r.html",
+        "--figures",
+        tmp_path / "figures",
+    ]
+    subprocess.run(command, check=True)
+    kinds = [path.suffix for path in (tmp_path / "figures").iterdir()]
+    assert kinds.count(".svg") == kinds.count(".png") >= 7
+    assert (tmp_path / "figures" / "sides.svg").read_text().startswith("<svg")
+
+
+def test_export_loads_in_one_line(run, tmp_path):
+    import pandas
+    import polars
+
+    score = json.loads((run / "score.json").read_text())
+    for kind in ("csv", "parquet"):
+        assert arena(["export", str(run), "--format", kind, "-o", str(tmp_path / f"x.{kind}")]) == 0
+    assert len(pandas.read_csv(tmp_path / "x.csv")) == len(score["trials"])
+    table = polars.read_parquet(tmp_path / "x.parquet")
+    assert table["correct"].sum() == sum(t["correct"] for t in score["trials"])
+    assert arena(["export", str(run), "--format", "xls"]) == 2
+
+
+def test_compare_says_when_runs_cannot_be_told_apart(run, tmp_path, capsys):
+    assert arena(["compare", str(run), str(run), "--json"]) == 0
+    (pair,) = json.loads(capsys.readouterr().out)
+    assert (pair["difference"], pair["distinguishable"], pair["only_one"]) == (0.0, False, [])
+    other = damaged(run, tmp_path, no_ledger)
+    assert arena(["compare", str(run), str(other)]) == 2
+    assert "other data" in capsys.readouterr().err
+
+
+def test_help_is_quick_and_complete():
+    from bciarena.cli import build
+
+    result = CliRunner().invoke(build(), ["--help"])
+    assert result.exit_code == 0
+    assert "report" in result.output
