@@ -28,7 +28,7 @@ class Source(asynchronous.SourceReceiverReaderInterface):
             raise EOFError("the data had ended: the finish flag was True on the object before")
         packet = self._client.next()
         info = self._client.info
-        fields: dict = {"data": None, "start_position": self._position, "subject_id": "0"}
+        fields: "dict[str, object]" = {"data": None, "start_position": self._position, "subject_id": "0"}
         if packet is None:
             self._closed = True
         else:

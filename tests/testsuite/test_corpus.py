@@ -1,0 +1,113 @@
+"""Every folder of testsuite/ gets the verdict and the score it must get, under bubblewrap."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from bciarena.challenges import RULEBOOKS, rulebook
+from bciarena.entries.environments import interpreter_for
+from bciarena.entries.package import open_entry
+from bciarena.errors import EntryFailed
+from bciarena.runs import run_match
+from bciarena.sandbox import Limits, boxed, why_not
+from bciarena.sandbox.cgroups import PREFIX
+
+CORPUS = Path(__file__).parents[2] / "testsuite"
+ROOMS = ("any", *(book.name for book in RULEBOOKS.values()))
+CASES = sorted(p.parent.relative_to(CORPUS).as_posix() for room in ROOMS for p in CORPUS.glob(f"{room}/*/expected.toml"))
+sys.path.insert(0, str(CORPUS))
+
+import recordings  # noqa: E402
+
+pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"boxes do not work here: {why_not()}")
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory):
+    """What hostile entries look for: a secret file, a listening port, the referee's process."""
+    folder = tmp_path_factory.mktemp("outside")
+    folder.chmod(0o777)
+    secret = folder / "block_1.npz"
+    secret.write_bytes(b"THE TRUTH")
+    secret.chmod(0o644)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        where = {
+            "secret": str(secret),
+            "folder": str(folder),
+            "port": server.getsockname()[1],
+            "pid": os.getpid(),
+            "environment": "ARENA_SECRET=the truth",
+        }
+        yield where
+
+
+def play(case: str, expected: dict, where: dict, out: Path) -> dict:
+    """Play a copy of the case's folder with where.json put in; an entry refused at opening is a verdict too."""
+    source = out / "entry"
+    shutil.copytree(CORPUS / case, source, ignore=shutil.ignore_patterns("expected.toml"))
+    if (source / "entry.py").exists():
+        (source / "where.json").write_text(json.dumps(where))
+    book = rulebook(expected["challenge"])
+    spec = f"{source}/{expected['entry']}" if "entry" in expected else str(source)
+    try:
+        with open_entry(spec, book, python=expected.get("python")) as package:
+            player = boxed(package, interpreter_for(package), limits=Limits(**expected.get("limits", {})))
+            return run_match(
+                book,
+                recordings.recording(book.name),
+                player,
+                out=out / "run",
+                clock="data",
+                budget_s=expected.get("budget_s"),
+            )
+    except EntryFailed as error:
+        return {"verdict": error.verdict, "reason": error.reason, "score": 0.0, "notes": []}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_case(case, outside, tmp_path, monkeypatch):
+    monkeypatch.setenv("ARENA_SECRET", "the truth")
+    expected = tomllib.loads((CORPUS / case / "expected.toml").read_text())
+    for number in range(expected.get("runs", 1)):
+        out = tmp_path / str(number)
+        out.mkdir()
+        result = play(case, expected, outside, out)
+        said = out / "run" / "stdout.txt"
+        printed = said.read_text(errors="replace") if said.exists() else ""
+        assert "ESCAPED" not in printed, printed
+        told = (result["verdict"], result["reason"], result["notes"][:5], printed[-2000:])
+        assert result["verdict"] == expected["verdict"], told
+        assert result["score"] == pytest.approx(expected["score"], rel=1e-9), told
+        assert expected.get("reason", "") in result["reason"], told
+        for note in expected.get("notes", []):
+            assert any(note in line for line in result["notes"]), told
+        for words in expected.get("prints", []):
+            assert words in printed, told
+        assert sum(path.stat().st_size for path in (out / "run").glob("*.txt")) < 4 << 20
+    assert left_behind() == []
+
+
+def left_behind() -> list[str]:
+    """Processes and groups of ours that outlived their run: without a cgroup the children would tell."""
+    groups = [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/{PREFIX}{os.getpid()}-*")]
+    children = [text for path in Path("/proc/self/task").glob("*/children") for text in path.read_text().split()]
+    return groups + children
+
+
+def test_generated_folders_are_up_to_date(tmp_path, monkeypatch):
+    import make
+
+    monkeypatch.setattr(make, "HERE", tmp_path)
+    make.main()
+    for made in tmp_path.rglob("*"):
+        if made.is_file():
+            committed = CORPUS / made.relative_to(tmp_path)
+            assert committed.read_bytes() == made.read_bytes(), f"{committed}: run python testsuite/make.py"
