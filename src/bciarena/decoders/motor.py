@@ -1,0 +1,197 @@
+"""Motor imagery, packet by packet: slow potentials and band power of a trial, and the classifier on them.
+
+Two experts look at a trial. The *slow* one sees the potentials below 10 Hz from the cue on (evoked responses,
+readiness potentials; fast but weak), the *power* one the covariance between 8 and 30 Hz (desynchronisation over the
+motor cortex; slow but strong), as a tangent vector at the person's own mean. Each is a :class:`PooledRidge` per
+decision time over everyone's trials; :class:`~bciarena.decoders.evidence.LogPool` weighs the two over time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bciarena.decoders.filters import FilterBank, band_pass
+from bciarena.decoders.riemann import half_vector, log_matrix, shrunk, whitening
+from bciarena.errors import BadInput
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MotorSetup:
+    """What is looked at, and when.
+
+    Parameters
+    ----------
+    rate : float
+        Samples per second.
+    packet_n : int
+        Samples per packet; features are kept per packet.
+    rows : tuple of int
+        EEG rows of a packet, re-referenced to their average.
+    times : tuple of int
+        Decision times in packets after the trial's start.
+    slow_hz, slow_order
+        Band of the slow potentials; gentle edges, since a steep high-pass bends a step.
+    power_hz : tuple of bands
+        Bands whose covariance is taken.
+    power_from, power_least : int
+        Packet after the trial's start where the covariance window begins; its least length (early on it reaches back
+        before the start).
+    shrink, ridge : float
+        Shrinkage of a window's covariance; ridge of the whitening.
+    """
+
+    rate: float
+    packet_n: int
+    rows: tuple[int, ...]
+    times: tuple[int, ...]
+    slow_hz: tuple[float, float] = (0.3, 10.0)
+    slow_order: int = 1
+    power_hz: tuple[tuple[float, float], ...] = ((8.0, 30.0),)
+    power_from: int = 7
+    power_least: int = 10
+    shrink: float = 0.1
+    ridge: float = 0.01
+
+    @property
+    def times_s(self) -> Floats:
+        """Decision times in seconds of data used."""
+        return np.array(self.times) * self.packet_n / self.rate
+
+    def filters(self) -> FilterBank:
+        """The causal filters: slow band first, then the power bands."""
+        bands = [band_pass(*self.slow_hz, self.rate, self.slow_order)]
+        bands += [band_pass(*hz, self.rate, 3) for hz in self.power_hz]
+        return FilterBank([], bands, len(self.rows))
+
+    def window(self, time: int) -> tuple[int, int]:
+        """First and end packet of the covariance window at a decision time, counted from the trial's start."""
+        return min(self.power_from, time - self.power_least), time
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> MotorSetup:
+        """The setup that ``to_dict`` described."""
+        plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        plain["power_hz"] = tuple(map(tuple, values["power_hz"]))
+        return cls(**plain)
+
+
+class MotorStream:
+    """Features of the running trial, fed packet by packet.
+
+    A packet of another length than ``packet_n`` (the last of a block) is taken as it is: its mean and its mean outer
+    product still stand for one packet.
+    """
+
+    def __init__(self, setup: MotorSetup) -> None:
+        self.setup = setup
+        self._rows = np.array(setup.rows)
+        self._filters = setup.filters()
+        self._keep = max(setup.times) + setup.power_least + 2
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin a block: filters forget the past."""
+        self._filters.reset()
+        shape = (self._keep, len(self.setup.power_hz), len(self._rows), len(self._rows))
+        self._power = np.zeros(shape)
+        self._slow = np.zeros((self._keep, len(self._rows)))
+        self._count = 0
+        self._start = 0
+
+    def push(self, packet: Floats) -> None:
+        """Take in a packet (rows, n); rows beyond the setup's (trigger, eyes) are not looked at."""
+        eeg = np.asarray(packet, dtype=float)[self._rows]
+        if eeg.shape[1] == 0:
+            return
+        out = self._filters.push(eeg - _mean_row(eeg))
+        at = self._count % self._keep
+        self._slow[at] = out[0].mean(axis=1)
+        self._power[at] = out[1:] @ out[1:].transpose(0, 2, 1) / out.shape[2]
+        self._count += 1
+
+    def start_trial(self) -> None:
+        """The packet just pushed held the trigger: the trial's data begin with the next one."""
+        self._start = self._count
+
+    @property
+    def used(self) -> int:
+        """Packets of the running trial so far."""
+        return self._count - self._start
+
+    def slow(self, time: int) -> Floats:
+        """Slow potentials of the trial's first ``time`` packets, shape (time, channels)."""
+        return self._slow[np.arange(self._start, self._start + time) % self._keep]
+
+    def covariance(self, time: int) -> Floats:
+        """Covariances at a decision time, shape (bands, channels, channels)."""
+        first, end = self.setup.window(time)
+        first = max(first, -self._start)
+        at = np.arange(self._start + first, self._start + end) % self._keep
+        return np.asarray(self._power[at].mean(axis=0))
+
+
+def cut_trials(setup: MotorSetup, eeg: NDArray[Any], starts_n: NDArray[np.int64]) -> tuple[Floats, NDArray[np.float32]]:
+    """The same features from a whole block, for training.
+
+    Parameters
+    ----------
+    eeg : array, shape (channels, samples), microvolts
+    starts_n : array of int, shape (trials,)
+        First sample of each trial's data (the packet after the trigger packet).
+
+    Returns
+    -------
+    slow : array, shape (trials, last time, channels)
+    covs : array, shape (trials, times, bands, channels, channels), float32
+    """
+    rows = eeg[np.array(setup.rows)]
+    whole = rows.shape[1] // setup.packet_n * setup.packet_n
+    rows = np.asarray(rows[:, :whole], dtype=float)
+    out = setup.filters().push(rows - _mean_row(rows))
+    packets = out.reshape(*out.shape[:2], -1, setup.packet_n)
+    slow = packets[0].mean(axis=-1).T
+    last = max(setup.times)
+    begin = starts_n // setup.packet_n
+    if len(begin) == 0 or begin.max() + last > len(slow) or begin.min() < setup.power_least:
+        raise BadInput("a trial lies too near the beginning or the end of its block")
+    covs = np.empty((len(begin), len(setup.times), len(setup.power_hz), *[len(setup.rows)] * 2), np.float32)
+    for i, k in enumerate(begin):
+        part = packets[1:, :, k - setup.power_least : k + last].transpose(2, 0, 1, 3)
+        summed = np.cumsum(part @ part.transpose(0, 1, 3, 2) / setup.packet_n, axis=0)
+        summed = np.concatenate([np.zeros_like(summed[:1]), summed])  # summed[j]: packets before j
+        for j, time in enumerate(setup.times):
+            first, end = (p + setup.power_least for p in setup.window(time))
+            covs[i, j] = (summed[end] - summed[first]) / (end - first)
+    return np.stack([slow[k : k + last] for k in begin]), covs
+
+
+def tangent(setup: MotorSetup, covs: NDArray[Any], white: Floats) -> Floats:
+    """Tangent vectors (..., features) of covariances (..., bands, channels, channels).
+
+    ``white`` holds one whitening matrix per band, shape (bands, channels, channels).
+    """
+    centred = white @ np.asarray(covs, dtype=float) @ white
+    vectors = half_vector(log_matrix(shrunk(centred, setup.shrink)))
+    return vectors.reshape(*vectors.shape[:-2], -1)
+
+
+def mean_whitening(setup: MotorSetup, covs: NDArray[Any]) -> Floats:
+    """Whitening (bands, channels, channels) of a person's mean covariance; input (trials, bands, ch, ch)."""
+    mean = np.asarray(covs, dtype=float).mean(axis=0)
+    return np.stack([whitening(band, setup.ridge) for band in mean])
+
+
+def _mean_row(rows: Floats) -> Floats:
+    """Average of the rows sample by sample, whatever is not finite left out, shape (1, n)."""
+    good = np.isfinite(rows)
+    return np.asarray(np.where(good, rows, 0.0).sum(axis=0, keepdims=True) / np.maximum(good.sum(axis=0), 1))

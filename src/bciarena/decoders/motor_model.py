@@ -1,0 +1,338 @@
+"""Fitting, keeping and playing a motor-imagery model of several people (see :mod:`bciarena.decoders.motor`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bciarena.decoders.evidence import BlockBalance, LogPool
+from bciarena.decoders.motor import MotorSetup, MotorStream, cut_trials, mean_whitening, tangent
+from bciarena.decoders.pooled import PooledRidge
+from bciarena.decoders.riemann import whitening
+from bciarena.decoders.stopping import Objective, StoppingPolicy, fit_policy
+from bciarena.errors import BadInput
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SLOW_RIDGE, POWER_RIDGE = 1.0, 0.3
+STRANGER = 0
+SLOW_WHITENING = 0.3  # slow potentials are whitened gently: their strong directions (eyes, cue) carry the answer
+INERTIA = 15.0  # trials that training weighs against the run when scores are recentred
+
+
+@dataclass(frozen=True)
+class TrainingBlock:
+    """One block of labelled trials: EEG (channels, samples), first data sample and label of each trial."""
+
+    eeg: NDArray[np.generic]
+    starts_n: Ints
+    labels: Ints
+
+
+@dataclass(frozen=True)
+class PersonModel:
+    """Everything needed to score one person's trials.
+
+    Attributes
+    ----------
+    white : array, shape (bands, channels, channels)
+    slow : array, shape (times, last slow packet, channels, classes)
+    power : array, shape (times, tangent features, classes)
+    offset : array, shape (2, times, classes)
+        Score of the person's mean trial, slow and power.
+    """
+
+    white: Floats
+    slow: NDArray[np.float32]
+    power: NDArray[np.float32]
+    offset: Floats
+
+
+class MotorModel:
+    """Experts for every person of a training set, how to weigh them, and when to answer.
+
+    Parameters
+    ----------
+    setup : MotorSetup
+    objective : Objective
+        The score that the stopping policy is fitted for.
+    slow_until : int
+        Packets after which slow potentials are no longer looked at.
+    own : float
+        See :class:`PooledRidge`.
+    """
+
+    def __init__(self, setup: MotorSetup, objective: Objective | None = None, slow_until: int = 50, own: float = 1.0):
+        self.setup = setup
+        self.objective = objective
+        self.slow_until = min(slow_until, max(setup.times))
+        self.own = own
+
+    def fit(self, people: Mapping[int, Sequence[TrainingBlock]]) -> MotorModel:
+        """Fit on every person's blocks; numbers are the subjects' numbers (1, 2, ...)."""
+        data = _Features(self.setup, people, self.slow_until)
+        self.classes_: Ints = data.classes
+        times = range(len(self.setup.times))
+        scores = np.zeros((2, len(data.labels), len(self.setup.times), len(self.classes_)))
+        slow: list[PooledRidge] = []
+        power: list[PooledRidge] = []
+        for j in times:
+            for expert, (x, ridge, kept) in enumerate(
+                ((data.slow_at(j), SLOW_RIDGE, slow), (data.power_at(j), POWER_RIDGE, power))
+            ):
+                model = PooledRidge(self.own, ridge)
+                for fold in np.unique(data.fold):
+                    out = data.fold == fold
+                    model.fit(x[~out], data.labels[~out], data.person[~out])
+                    for person in np.unique(data.person[out]):
+                        rows = out & (data.person == person)
+                        scores[expert, rows, j] = model.decision_function(x[rows], int(person))
+                kept.append(model.fit(x, data.labels, data.person))
+        self.people_ = {
+            n: data.person_model(n, [m.weights(n) for m in slow], [m.weights(n) for m in power])
+            for n in (STRANGER, *people)
+        }
+        truth = np.searchsorted(self.classes_, data.labels)
+        self.pool_ = LogPool().fit(scores, truth, self.setup.times_s)
+        self.per_class_ = _balance(data)
+        if self.objective is not None:
+            posteriors = self._in_block_order(self.pool_.posteriors(scores, self.setup.times_s), data)
+            self.policy_ = fit_policy(posteriors, truth, self.setup.times_s, self.objective, group=data.person)
+            self.expected_ = self._expected(posteriors, truth, data)
+        return self
+
+    def save(self, folder: str | Path) -> None:
+        """Write plain JSON and npz files."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        about = {
+            "setup": self.setup.to_dict(),
+            "classes": self.classes_.tolist(),
+            "slow_until": self.slow_until,
+            "pool": self.pool_.to_dict(),
+            "policy": self.policy_.to_dict(),
+            "per_class": self.per_class_,
+            "people": sorted(self.people_),
+            "expected": self.expected_,
+        }
+        (folder / "motor.json").write_text(json.dumps(about, indent=1), "utf-8")
+        for n, person in self.people_.items():
+            np.savez(folder / f"person_{n}.npz", **vars(person))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> MotorModel:
+        """Read what :meth:`save` wrote."""
+        folder = Path(folder)
+        try:
+            about = json.loads((folder / "motor.json").read_text("utf-8"))
+        except FileNotFoundError:
+            raise BadInput(f"{folder}: no trained model there (motor.json); run `arena train` first") from None
+        model = cls(MotorSetup.from_dict(about["setup"]), slow_until=about["slow_until"])
+        model.classes_ = np.array(about["classes"])
+        model.pool_ = LogPool.from_dict(about["pool"])
+        model.policy_ = StoppingPolicy.from_dict(about["policy"])
+        model.per_class_ = about["per_class"]
+        model.expected_ = about["expected"]
+        model.people_ = {}
+        for n in about["people"]:
+            with np.load(folder / f"person_{n}.npz") as kept:
+                model.people_[n] = PersonModel(**{name: kept[name] for name in kept.files})
+        return model
+
+    def _in_block_order(self, posteriors: Floats, data: _Features) -> Floats:
+        """Posteriors as a match would have them, with what the block's earlier trials tell."""
+        if not self.per_class_:
+            return posteriors
+        out = posteriors.copy()
+        for person in np.unique(data.person):
+            for block in np.unique(data.block[data.person == person]):
+                balance = BlockBalance(len(self.classes_), self.per_class_)
+                for i in np.flatnonzero((data.person == person) & (data.block == block)):
+                    weighted = posteriors[i] * balance.prior()
+                    out[i] = weighted / weighted.sum(axis=-1, keepdims=True)
+                    balance.update(posteriors[i, -1])
+        return out
+
+    def _expected(self, posteriors: Floats, truth: Ints, data: _Features) -> dict[str, float]:
+        """What the policy reached on training trials left out: told to the user, not used."""
+        answer, length = self.policy_.play(posteriors, self.setup.times_s)
+        assert self.objective is not None
+        each = [
+            self.objective(truth[data.person == n], answer[data.person == n], length[data.person == n])
+            for n in np.unique(data.person)
+        ]
+        return {
+            "score": float(np.mean(each)),
+            "accuracy": float(np.mean(answer == truth)),
+            "mean_length_s": float(length.mean()),
+        }
+
+
+class MotorPlayer:
+    """Plays one stream: packets in, posteriors at decision times out.
+
+    Scores are recentred while it runs: over trials whose classes come equally often each class's mean score is
+    zero, so a mean that drifts away from it is a change of the person or the cap, and is taken off.
+    """
+
+    def __init__(self, model: MotorModel) -> None:
+        self.model = model
+        self.stream = MotorStream(model.setup)
+        self._index = {time: j for j, time in enumerate(model.setup.times)}
+        self._balance = BlockBalance(len(model.classes_), model.per_class_) if model.per_class_ else None
+        self._person: int | None = None
+        self._in_trial = False
+
+    def start_block(self, person: int) -> None:
+        """A new block, maybe of another person; one never met is played with what all share."""
+        self.stream.restart()
+        if person != self._person:
+            self._person = person
+            self._mine = self.model.people_.get(person, self.model.people_[STRANGER])
+            self._drift = np.zeros((2, len(self._index), len(self.model.classes_)))
+            self._met = 0
+        if self._balance is not None:
+            self._balance.restart()
+        self._in_trial = False
+
+    def start_trial(self) -> None:
+        """The packet just pushed held the trial's trigger."""
+        self._close_trial()
+        self.stream.start_trial()
+        self._scores = np.zeros((2, len(self._index), len(self.model.classes_)))
+        self._filled = 0
+        self._prior = None if self._balance is None else self._balance.prior()
+        self._in_trial = True
+
+    def push(self, packet: Floats) -> tuple[Floats, float] | None:
+        """Take a packet in; at a decision time, the posterior (classes,) and the seconds used."""
+        self.stream.push(packet)
+        j = self._index.get(self.stream.used) if self._in_trial else None
+        if j is None:
+            return None
+        self._scores[:, j] = self._score(j)
+        self._filled = j + 1
+        posterior = self._posterior(j)
+        if self._prior is not None:
+            posterior = posterior * self._prior
+            posterior = posterior / posterior.sum()
+        return posterior, float(self.model.setup.times_s[j])
+
+    def _score(self, j: int) -> Floats:
+        time = self.model.setup.times[j]
+        slow = self.stream.slow(min(time, self.model.slow_until))
+        vector = tangent(self.model.setup, self.stream.covariance(time), self._mine.white)
+        scores = np.stack(
+            [
+                np.tensordot(slow, self._mine.slow[j, : len(slow)], axes=2),
+                vector @ self._mine.power[j],
+            ]
+        )
+        return np.nan_to_num(scores - self._mine.offset[:, j])
+
+    def _posterior(self, j: int) -> Floats:
+        centred = self._scores[:, j] - self._drift[:, j] / (self._met + INERTIA)
+        return self.model.pool_.posterior(centred, float(self.model.setup.times_s[j]))
+
+    def _close_trial(self) -> None:
+        """What a finished trial teaches: the rest of the block, and the drift of the scores."""
+        if not self._in_trial or self._filled == 0:
+            return
+        if self._balance is not None:
+            self._balance.update(self._posterior(self._filled - 1))
+        if self._filled == len(self._index):
+            self._drift += self._scores
+            self._met += 1
+        self._in_trial = False
+
+
+class _Features:
+    """Everyone's features, stacked over people and blocks."""
+
+    def __init__(self, setup: MotorSetup, people: Mapping[int, Sequence[TrainingBlock]], slow_until: int) -> None:
+        if not people:
+            raise BadInput("no training blocks")
+        self.setup = setup
+        self.slow_until = slow_until
+        self.classes: Ints = np.unique(np.concatenate([b.labels for blocks in people.values() for b in blocks]))
+        if len(self.classes) < 2:
+            raise BadInput(f"two classes are needed, the training trials hold only {self.classes.tolist()}")
+        self.white: dict[int, Floats] = {}
+        self.slow_white: dict[int, Floats] = {}
+        self.slow_mean: dict[int, Floats] = {}
+        self.power_mean: dict[int, Floats] = {}
+        slow, power, labels, persons, blocks_of, mean_covs = [], [], [], [], [], []
+        for n, blocks in people.items():
+            mine = np.concatenate([b.labels for b in blocks])
+            for k in self.classes:
+                if np.sum(mine == k) < 2:
+                    raise BadInput(f"subject {n} has {np.sum(mine == k)} training trials of class {k}; needs 2 or more")
+            cut = [cut_trials(setup, np.asarray(b.eeg), b.starts_n) for b in blocks]
+            potentials = np.concatenate([c[0] for c in cut])[:, :slow_until]
+            covs = np.concatenate([c[1] for c in cut])
+            mean_covs.append(covs[:, -1].mean(axis=0))
+            self.white[n] = mean_whitening(setup, covs[:, -1])
+            flat = potentials.reshape(-1, potentials.shape[-1])
+            self.slow_white[n] = whitening(flat.T @ flat / len(flat), SLOW_WHITENING)
+            potentials = potentials @ self.slow_white[n]
+            vectors = np.stack(
+                [tangent(setup, covs[:, j], self.white[n]) for j in range(len(setup.times))], axis=1
+            ).astype(np.float32)
+            self.slow_mean[n], self.power_mean[n] = potentials.mean(axis=0), vectors.mean(axis=0)
+            slow.append((potentials - self.slow_mean[n]).astype(np.float32))
+            power.append(vectors - self.power_mean[n])
+            labels.append(mine)
+            persons.append(np.full(len(mine), n))
+            blocks_of.append(np.concatenate([np.full(len(b.labels), i) for i, b in enumerate(blocks)]))
+        self.slow, self.power = np.concatenate(slow), np.concatenate(power)
+        self.labels, self.person = np.concatenate(labels), np.concatenate(persons)
+        self.block = np.concatenate(blocks_of)
+        # Whole blocks are left out where there are several: neighbours in time are alike.
+        self.fold = self.block if self.block.max() > 0 else np.arange(len(self.labels)) % 5
+        relative = [cov / np.trace(cov, axis1=1, axis2=2)[:, None, None] for cov in mean_covs]
+        level = np.mean([np.trace(cov, axis1=1, axis2=2) for cov in mean_covs], axis=0)
+        common = np.mean(relative, axis=0) * level[:, None, None]
+        self.white[STRANGER] = mean_whitening(setup, common[None])
+        for kept in (self.slow_white, self.slow_mean, self.power_mean):
+            kept[STRANGER] = np.mean([kept[n] for n in people], axis=0)
+
+    def slow_at(self, j: int) -> Floats:
+        """Slow features at decision time j, (trials, packets * channels)."""
+        part = self.slow[:, : min(self.setup.times[j], self.slow_until)]
+        return part.reshape(len(part), -1).astype(float)
+
+    def power_at(self, j: int) -> Floats:
+        """Tangent features at decision time j, (trials, features)."""
+        return self.power[:, j].astype(float)
+
+    def person_model(self, n: int, slow: Sequence[Floats], power: Sequence[Floats]) -> PersonModel:
+        """Weights folded with the person's whitening and mean, so that playing is two products."""
+        channels, k = len(self.setup.rows), len(self.classes)
+        folded = np.zeros((len(slow), self.slow_until, channels, k), np.float32)
+        offset = np.zeros((2, len(slow), k))
+        for j, (s, p) in enumerate(zip(slow, power, strict=True)):
+            weights = s.reshape(-1, channels, k)
+            folded[j, : len(weights)] = np.einsum("cd,tdk->tck", self.slow_white[n], weights)
+            offset[0, j] = np.tensordot(self.slow_mean[n][: len(weights)], weights, axes=2)
+            offset[1, j] = self.power_mean[n][j] @ p
+        return PersonModel(self.white[n], folded, np.stack(power).astype(np.float32), offset)
+
+
+def _balance(data: _Features) -> list[int]:
+    """Possible trials per class of a block, if all training blocks are balanced; else nothing is assumed."""
+    sizes = set()
+    for person in np.unique(data.person):
+        for block in np.unique(data.block[data.person == person]):
+            rows = (data.person == person) & (data.block == block)
+            counts = {int(np.sum(data.labels[rows] == k)) for k in data.classes}
+            if len(counts) > 1:
+                return []
+            sizes |= counts
+    # A block of the match need not be as long as those of training.
+    return list(range(max(2, min(sizes)), max(12, max(sizes)) + 1))

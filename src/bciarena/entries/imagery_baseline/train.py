@@ -1,0 +1,32 @@
+"""Common spatial patterns and a linear discriminant for each person, on one window of each training trial."""
+
+from pathlib import Path
+
+import joblib
+import numpy as np
+from scipy.signal import sosfilt
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.pipeline import make_pipeline
+
+from bciarena.decoders.csp import CSP
+from bciarena.decoders.filters import band_pass
+from bciarena.recording import open_recording
+
+WINDOW_N = 370  # 1.48 s at 250 Hz, counted from the packet after the trigger's
+
+
+def train(data: str, out: str) -> None:
+    """Fit one classifier per subject number and write them into ``out``."""
+    epochs, labels = {}, {}
+    for subject, _, block in open_recording(data):
+        eeg = np.asarray(block.eeg[:59], dtype=float)
+        filtered = sosfilt(band_pass(8, 30, 250), eeg - eeg[:, :1], axis=1)
+        for event in block.events:
+            start = (event.sample // 10 + 1) * 10
+            if event.code in (201, 202, 203) and start + WINDOW_N <= block.samples:
+                epochs.setdefault(subject, []).append(filtered[:, start : start + WINDOW_N])
+                labels.setdefault(subject, []).append(event.code)
+    for subject in epochs:
+        classifier = make_pipeline(CSP(pairs=2), LinearDiscriminantAnalysis())
+        classifier.fit(np.array(epochs[subject]), labels[subject])
+        joblib.dump(classifier, Path(out) / f"subject_{subject}.joblib")
