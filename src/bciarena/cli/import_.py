@@ -1,0 +1,65 @@
+"""arena import."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+NAME = "import"
+
+
+def main(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A recording, a folder of them, or moabb:NAME. Contest pkl/npz/mat, .dat + .yaml, EDF, BDF, "
+            "GDF, BrainVision, EEGLAB, FIF."
+        ),
+    ],
+    challenge: Annotated[str, typer.Option(help="The challenge whose form it gets.")],
+    out: Annotated[Path, typer.Option(help="The data folder to make.")],
+    events: Annotated[str, typer.Option(help="What the source's events mean: WORD=CODE,WORD=CODE.")] = "",
+    subjects: Annotated[str, typer.Option(help="moabb: which subjects, e.g. 1,2,3.")] = "",
+    splice: Annotated[
+        bool, typer.Option("--splice", help="Speller: splice epochs into an asynchronous stream.")
+    ] = False,
+    idle: Annotated[str | None, typer.Option(help="Speller: EEG without flicker to splice among.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the splicing.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace a folder that is not empty.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+) -> None:
+    """Turn recordings you have into a data folder of a challenge, and say what was adapted."""
+    from rich.console import Console
+
+    from bciarena.challenges import rulebook
+    from bciarena.errors import BadInput
+    from bciarena.importing import bring_in
+
+    book = rulebook(challenge)
+    words: dict[str, int] = {}
+    for pair in filter(None, events.split(",")):
+        word, _, code = pair.rpartition("=")
+        if not word or not code.strip().isdigit() or not 0 < int(code) < 256:
+            raise BadInput(f"--events {pair}: expected WORD=CODE with a code from 1 to 255")
+        words[word.strip()] = int(code)
+    try:
+        people = tuple(int(number) for number in filter(None, subjects.split(",")))
+    except ValueError:
+        raise BadInput(f"--subjects {subjects}: expected numbers, e.g. 1,2,3") from None
+    console = Console(stderr=True)
+    with console.status("reading") as status:
+        done = bring_in(
+            book, source, out, events=words, subjects=people, splice=splice, idle=idle, seed=seed, force=force,
+            tell=lambda text: status.update(f"reading {text}"),
+        )  # fmt: skip
+    if as_json:
+        print(json.dumps(done, ensure_ascii=False, indent=1))
+        return
+    print(f"{out}  {done['challenge']}: {done['subjects']} subjects, {done['blocks']} blocks, {done['trials']} trials")
+    for file in done["files"]:
+        print(f"{file['file']}  from {file['source']}, {file['trials']} trials")
+        for note in file["adapted"]:
+            print(f"  {note}")

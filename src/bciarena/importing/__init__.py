@@ -1,0 +1,5 @@
+"""Recordings people already have, turned into data folders of a challenge, with a list of what was adapted."""
+
+from bciarena.importing.bring import bring_in
+
+__all__ = ["bring_in"]

@@ -1,0 +1,173 @@
+"""Fitting a piece to a challenge: rate, channels, codes. Every change is noted."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bciarena.challenges import speller
+from bciarena.challenges.rulebook import Rulebook
+from bciarena.errors import BadInput
+from bciarena.importing.piece import Piece
+from bciarena.importing.sources import need_mne
+from bciarena.recording.montages import NOT_SCALP
+
+OLD_NAMES = {"t3": "t7", "t4": "t8", "t5": "p7", "t6": "p8", "m1": "a1", "m2": "a2"}
+ENOUGH_TO_INTERPOLATE = 16  # fewer electrodes than this say nothing about the rest of the head
+WORDS = {
+    "imagery": {"left_hand": 201, "right_hand": 202, "feet": 203, "left hand": 201, "right hand": 202},
+    "turing": {"left_hand": 0b0001001, "right_hand": 0b0100010},
+    "rehab": {"left_hand": 3, "right_hand": 4},
+}
+"""Words that public data sets use, and the codes they become when no event map is given."""
+TRIAL_S = {"imagery": 4.0, "turing": 5.0, "speller": 4.0, "rehab": 4.0}
+
+
+def adapted(book: Rulebook, piece: Piece, events: dict[str, int]) -> NDArray[np.float32]:
+    """The piece as (channels + 1, samples) in the challenge's rate, rows and codes."""
+    _code(book, piece, events)
+    _resample(book, piece)
+    rows = _rows(book, piece)
+    data = np.zeros((len(book.channels) + 1, piece.eeg.shape[1]), np.float32)
+    data[:-1] = rows
+    for sample, code in _framed(book, piece):
+        data[-1, sample] = code
+    return data
+
+
+def _code(book: Rulebook, piece: Piece, events: dict[str, int]) -> None:
+    if not piece.marks:
+        return
+    used: dict[str, int] = {}
+    for sample, word in piece.marks:
+        code = events.get(word, events.get(_bare(word)))
+        if code is None and not events:
+            code = _guess(book, _bare(word))
+        if code is not None:
+            piece.codes.append((sample, code))
+            used[word] = code
+    piece.codes.sort()
+    if used:
+        piece.notes.append("events: " + ", ".join(f"{word} is {code}" for word, code in sorted(used.items())))
+    left = sorted({word for _, word in piece.marks} - set(used))
+    if left:
+        piece.notes.append("events left out: " + ", ".join(left[:20]))
+    if not any(code in book.opens for _, code in piece.codes):
+        raise BadInput(
+            f"{piece.source}: none of its events opens a {book.id} trial: {', '.join(left[:12])}; "
+            "say what they mean with --events WORD=CODE,..."
+        )
+
+
+def _bare(word: str) -> str:
+    """A BrainVision marker without its kind: Comment/feet is feet, Stimulus/S  7 is 7."""
+    kind, slash, rest = word.partition("/")
+    if not slash or kind not in ("Comment", "Stimulus", "Response"):
+        return word
+    return rest[1:].strip() if rest[:1] in "SR" and rest[1:].strip().isdigit() else rest
+
+
+def _guess(book: Rulebook, word: str) -> int | None:
+    """A code for a word nobody explained: a known class name, a flicker frequency, or the number itself."""
+    if word in WORDS.get(book.name, {}):
+        return WORDS[book.name][word]
+    try:
+        number = float(word)
+    except ValueError:
+        return None
+    if book.name == "speller" and number in speller.FREQUENCY_HZ:
+        return speller.FREQUENCY_HZ.index(number) + 1
+    return int(number) if number == int(number) and 0 < number < 256 else None
+
+
+def _resample(book: Rulebook, piece: Piece) -> None:
+    if piece.rate == book.rate:
+        return
+    from scipy.signal import resample_poly
+
+    ratio = Fraction(book.rate / piece.rate).limit_denominator(1000)
+    before = piece.eeg.shape[1]
+    piece.eeg = resample_poly(piece.eeg, ratio.numerator, ratio.denominator, axis=1, padtype="line")
+    last = piece.eeg.shape[1] - 1
+    taken: dict[int, int] = {}
+    for sample, code in piece.codes:
+        at = min(round(sample * piece.eeg.shape[1] / before), last)
+        while at in taken and at < last:  # two codes must not fall on one sample
+            at += 1
+        taken[at] = code
+    piece.codes = sorted(taken.items())
+    piece.notes.append(f"resampled from {piece.rate:g} to {book.rate} Hz")
+
+
+def _plain(name: str) -> str:
+    bare = name.casefold().strip(". ").removeprefix("eeg ").split("-")[0].strip(". ")
+    return OLD_NAMES.get(bare, bare)
+
+
+def _rows(book: Rulebook, piece: Piece) -> NDArray[np.float64]:
+    """Rows in the challenge's order; missing scalp electrodes are interpolated where enough are there."""
+    have = {_plain(name): row for row, name in enumerate(piece.channels)}
+    found = {k: have[_plain(name)] for k, name in enumerate(book.channels) if _plain(name) in have}
+    if not found:
+        raise BadInput(f"{piece.source}: none of its channels ({', '.join(piece.channels[:8])}...) is in {book.id}")
+    rows = np.zeros((len(book.channels), piece.eeg.shape[1]))
+    for k, row in found.items():
+        rows[k] = piece.eeg[row]
+    missing = [k for k, name in enumerate(book.channels) if k not in found and name not in NOT_SCALP]
+    zero = [name for k, name in enumerate(book.channels) if k not in found and name in NOT_SCALP]
+    scalp = [k for k in found if book.channels[k] not in NOT_SCALP]
+    if missing and len(scalp) >= ENOUGH_TO_INTERPOLATE:
+        rows = _interpolated(book, piece, rows, [*scalp, *missing], missing)
+        piece.notes.append("interpolated: " + " ".join(book.channels[k] for k in missing))
+    elif missing:
+        zero += [book.channels[k] for k in missing]
+    if zero:
+        piece.notes.append("rows of zeros: " + " ".join(zero))
+    dropped = [name for name in piece.channels if _plain(name) not in {_plain(c) for c in book.channels}]
+    if dropped:
+        piece.notes.append("channels left out: " + " ".join(dropped[:20]))
+    return rows
+
+
+def _interpolated(
+    book: Rulebook, piece: Piece, rows: NDArray[Any], used: list[int], missing: list[int]
+) -> NDArray[Any]:
+    """Spherical splines, by MNE."""
+    mne = need_mne()
+    names = [f"{k}" for k in used]
+    known = mne.channels.get_builtin_montages()
+    montage = mne.channels.make_standard_montage("colin27_1005" if "colin27_1005" in known else "standard_1005")
+    places = {name.casefold(): place for name, place in montage.get_positions()["ch_pos"].items()}
+    ch_pos = {str(k): places[book.channels[k].casefold()] for k in used}
+    info = mne.create_info(names, piece.rate, "eeg")
+    raw = mne.io.RawArray(rows[used] * 1e-6, info, verbose="error")
+    raw.set_montage(mne.channels.make_dig_montage(ch_pos, coord_frame="head"), verbose="error")
+    raw.info["bads"] = [str(k) for k in missing]
+    raw.interpolate_bads(verbose="error")
+    rows = rows.copy()
+    rows[used] = raw.get_data() * 1e6
+    return rows
+
+
+def _framed(book: Rulebook, piece: Piece) -> list[tuple[int, int]]:
+    """Codes with the ones a contest file has around trials and blocks, where the source lacks them."""
+    codes = dict(piece.codes)
+    last = piece.eeg.shape[1] - 1
+    added = set()
+    if 241 not in codes.values() and book.name in TRIAL_S:
+        for sample, code in piece.codes:
+            end = sample + round(TRIAL_S[book.name] * book.rate)
+            if code in book.opens and end < last and end not in codes:
+                codes[end] = 241
+                added.add(241)
+    if 242 not in codes.values():
+        for sample, code in ((0, 242), (last, 243)):
+            if sample not in codes:
+                codes[sample] = code
+                added.add(code)
+    if added:
+        piece.notes.append("codes added: " + ", ".join(map(str, sorted(added))))
+    return sorted(codes.items())

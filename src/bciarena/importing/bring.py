@@ -1,0 +1,107 @@
+"""The import itself: read, adapt, write, and say what was done."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bciarena.challenges.rulebook import Rulebook
+from bciarena.challenges.spans import trial_spans
+from bciarena.errors import BadInput
+from bciarena.importing.adapt import adapted
+from bciarena.importing.sources import pieces
+from bciarena.importing.splice import spliced
+from bciarena.recording.contest import read_block
+from bciarena.recording.write import write_contest
+
+
+def bring_in(
+    book: Rulebook,
+    source: str,
+    out: Path,
+    *,
+    events: dict[str, int] | None = None,
+    subjects: tuple[int, ...] = (),
+    splice: bool = False,
+    idle: str | None = None,
+    seed: int = 0,
+    force: bool = False,
+    tell: Callable[[str], None] = lambda text: None,
+) -> dict[str, Any]:
+    """Turn a source into a data folder of a challenge.
+
+    Returns
+    -------
+    dict
+        Subjects, blocks, trials and, per block, what was adapted; also written to ``import.json`` in the folder.
+    """
+    if out.exists() and any(out.iterdir()) and not force:
+        raise BadInput(f"{out}: exists and is not empty; choose another folder or give --force")
+    work = out.with_name(f".{out.name}.{os.getpid()}.part")
+    shutil.rmtree(work, ignore_errors=True)
+    try:
+        pool = _idle(book, idle) if idle else None
+        report = _blocks(book, source, work, events or {}, subjects, splice, pool, seed, tell)
+        (work / "import.json").write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        if out.exists():
+            shutil.rmtree(out)
+        os.replace(work, out)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return report
+
+
+def _blocks(
+    book: Rulebook, source: str, work: Path, events: dict[str, int], subjects: tuple[int, ...], splice: bool,
+    pool: NDArray[np.float32] | None, seed: int, tell: Callable[[str], None],
+) -> dict[str, Any]:  # fmt: skip
+    counts: dict[str, int] = defaultdict(int)
+    rows: list[dict[str, Any]] = []
+    for piece in pieces(source, subjects):
+        tell(piece.source)
+        data = adapted(book, piece, events)
+        if splice:
+            if book.name != "speller":
+                raise BadInput("--splice is for the speller: it makes an asynchronous stream of SSVEP epochs")
+            rest = pool if pool is not None else _between(book, data)
+            data, notes = spliced(book, data, rest, seed + len(rows))
+            piece.notes += notes
+        counts[piece.subject] += 1
+        path = work / piece.subject / f"block_{counts[piece.subject]}.npz"
+        write_contest(path, data, book.rate, book.channels)
+        trials = len(trial_spans(book, read_block(path)))
+        rows.append(
+            {"file": str(path.relative_to(work)), "source": piece.source, "trials": trials, "adapted": piece.notes}
+        )
+    return {
+        "challenge": book.id,
+        "subjects": len(counts),
+        "blocks": len(rows),
+        "trials": sum(r["trials"] for r in rows),
+        "files": rows,
+    }
+
+
+def _between(book: Rulebook, data: NDArray[np.float32]) -> NDArray[np.float32]:
+    """EEG of a recording outside its flicker: from half a second after a stimulus to the next onset."""
+    keep = np.ones(data.shape[1], bool)
+    for onset in np.flatnonzero((data[-1] >= 1) & (data[-1] <= 40)):
+        keep[onset : onset + round(5.5 * book.rate)] = False
+    return data[:-1, keep]
+
+
+def _idle(book: Rulebook, source: str) -> NDArray[np.float32]:
+    """All EEG of a source without flicker, end to end."""
+    found = []
+    for piece in pieces(source):
+        piece.marks = []
+        found.append(_between(book, adapted(book, piece, {})))
+    return np.concatenate(found, axis=1)

@@ -1,0 +1,28 @@
+"""One continuous recording on its way in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass
+class Piece:
+    """What any source gives before it is fitted to a challenge.
+
+    ``eeg`` is (channels, samples) in microvolts; ``marks`` are (sample, word) with the source's own words, ``codes``
+    the trigger codes once they are known; ``notes`` collect what was changed.
+    """
+
+    subject: str
+    source: str
+    eeg: NDArray[np.float64]
+    rate: float
+    channels: tuple[str, ...]
+    marks: list[tuple[int, str]] = field(default_factory=list)
+    codes: list[tuple[int, int]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    positions: Any = None  # an mne montage, where the source has one
