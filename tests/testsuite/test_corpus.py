@@ -22,7 +22,9 @@ from bciarena.sandbox.cgroups import PREFIX
 
 CORPUS = Path(__file__).parents[2] / "testsuite"
 ROOMS = ("any", *(book.name for book in RULEBOOKS.values()))
-CASES = sorted(p.parent.relative_to(CORPUS).as_posix() for room in ROOMS for p in CORPUS.glob(f"{room}/*/expected.toml"))
+CASES = sorted(
+    p.parent.relative_to(CORPUS).as_posix() for room in ROOMS for p in CORPUS.glob(f"{room}/*/expected.toml")
+)
 sys.path.insert(0, str(CORPUS))
 
 import recordings  # noqa: E402
