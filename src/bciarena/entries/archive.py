@@ -11,7 +11,8 @@ import io
 import stat
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
@@ -19,7 +20,7 @@ from bciarena.errors import BadInput
 
 MAX_ARCHIVE_BYTES = 1 << 30
 MAX_BYTES = 2 << 30
-MAX_FILES = 10_000
+MAX_FILES = 4_000
 MAX_RATIO = 200
 RATIO_FROM_BYTES = 64 << 20  # small things may compress as well as they like
 MAX_NAME_BYTES = 1024
@@ -32,7 +33,7 @@ CHUNK_BYTES = 1 << 18
 class _Member(NamedTuple):
     name: str
     kind: str  # "file", "folder", or what makes it unusable
-    open: IO[bytes] | None
+    open: Callable[[], IO[bytes] | None]
 
 
 def is_archive(path: Path) -> bool:
@@ -50,6 +51,7 @@ def unpack(path: Path, target: Path) -> None:
     if not is_archive(path):
         raise BadInput(f"{path.name}: is neither a .zip nor a .tar.gz archive; pack the entry with arena pack")
     try:
+        _look_over(path.name, _members(path))
         _write_all(path.name, _members(path), size, target)
     except BadInput:
         raise
@@ -72,35 +74,30 @@ def _zip_members(path: Path) -> Iterator[_Member]:
             name = _zip_name(info)
             mode = stat.S_IFMT(info.external_attr >> 16)
             if info.flag_bits & 1:
-                yield _Member(name, "encrypted", None)
-            elif info.is_dir() or name.endswith("/"):
-                yield _Member(name, "folder", None)
+                kind = "protected with a password"
+            elif info.is_dir() or name.endswith("\\"):
+                kind = "folder"
             elif mode not in (0, stat.S_IFREG):
-                yield _Member(name, "a link" if mode == stat.S_IFLNK else "no plain file", None)
+                kind = "a link" if mode == stat.S_IFLNK else "no plain file"
             else:
-                with archive.open(info) as content:
-                    yield _Member(name, "file", content)
+                kind = "file"
+            yield _Member(name, kind, partial(archive.open, info))
 
 
 def _tar_members(path: Path) -> Iterator[_Member]:
     with gzip.open(path, "rb") as plain:
-        careful = cast("IO[bytes]", _CarefulStream(plain))
-        yield from _tar_contents(careful)
-
-
-def _tar_contents(careful: IO[bytes]) -> Iterator[_Member]:
-    with tarfile.open(fileobj=careful, mode="r:") as archive:
-        for info in archive:
-            name = _decoded(info.name.encode("utf-8", "surrogateescape"))
-            if info.isdir():
-                yield _Member(name, "folder", None)
-            elif info.issym() or info.islnk():
-                yield _Member(name, "a link", None)
-            elif info.isreg() and not info.issparse():
-                yield _Member(name, "file", archive.extractfile(info))
-            else:
-                yield _Member(name, "no plain file", None)
-            archive.members.clear()  # type: ignore[attr-defined]  # or a million headers stay in memory
+        most = min(MAX_BYTES + MAX_FILES * 2048, max(RATIO_FROM_BYTES, MAX_RATIO * path.stat().st_size))
+        careful = cast("IO[bytes]", _CarefulStream(plain, most))
+        with tarfile.open(fileobj=careful, mode="r:") as archive:
+            for info in archive:
+                name = _decoded(info.name.encode("utf-8", "surrogateescape"))
+                if info.isdir():
+                    kind = "folder"
+                elif info.issym() or info.islnk():
+                    kind = "a link"
+                else:
+                    kind = "file" if info.isreg() and not info.issparse() else "no plain file"
+                yield _Member(name, kind, partial(archive.extractfile, info))
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
@@ -119,32 +116,32 @@ def _decoded(raw: bytes) -> str:
     return raw.decode("latin-1")
 
 
-def _write_all(archive: str, members: Iterator[_Member], size: int, target: Path) -> None:
-    total = count = 0
+def _look_over(archive: str, members: Iterator[_Member]) -> None:
+    """Refuse an archive before anything of it is written."""
     seen: set[str] = set()
-    for member in members:
-        count += 1
-        if count > MAX_FILES:
+    for count, member in enumerate(members):
+        if count == MAX_FILES:
             raise BadInput(f"{archive}: has more than {MAX_FILES} files; pack only the entry's own part")
-        parts = _safe_parts(archive, member.name)
-        shown = "/".join(parts)
-        if member.kind == "encrypted":
-            raise BadInput(f"{archive}: is protected with a password; pack it without one")
+        shown = "/".join(_safe_parts(archive, member.name))
         if member.kind not in ("file", "folder"):
             raise BadInput(f"{archive}: {shown!r} is {member.kind}; only plain files and folders are taken")
-        if not parts:
-            continue
-        where = target.joinpath(*parts)
+        if shown in seen and member.kind == "file":
+            raise BadInput(f"{archive}: holds {shown!r} twice; which one is meant?")
+        seen.add(shown)
+
+
+def _write_all(archive: str, members: Iterator[_Member], size: int, target: Path) -> None:
+    total = 0
+    for member in members:
+        where = target.joinpath(*_safe_parts(archive, member.name))
         if member.kind == "folder":
             where.mkdir(parents=True, exist_ok=True)
             continue
-        if shown in seen or where.exists():
-            raise BadInput(f"{archive}: holds {shown!r} twice; which one is meant?")
-        seen.add(shown)
         where.parent.mkdir(parents=True, exist_ok=True)
-        assert member.open is not None
-        with open(where, "xb") as out:
-            while chunk := member.open.read(CHUNK_BYTES):
+        content = member.open()
+        assert content is not None
+        with content, open(where, "xb") as out:
+            while chunk := content.read(CHUNK_BYTES):
                 total += len(chunk)
                 if total > MAX_BYTES:
                     raise BadInput(f"{archive}: unpacks to more than {MAX_BYTES >> 20} MiB")
@@ -183,10 +180,11 @@ class _CarefulFile(io.FileIO):
 
 
 class _CarefulStream:
-    """What tarfile reads from: bounds the bytes unpacked in all, and single headers, which tarfile reads at once."""
+    """What tarfile reads from: bounds how far it goes, and single headers, which tarfile reads at once."""
 
-    def __init__(self, plain: gzip.GzipFile) -> None:
+    def __init__(self, plain: gzip.GzipFile, most: int) -> None:
         self._plain = plain
+        self._most = most
         self.tell = plain.tell
 
     def read(self, size: int) -> bytes:
@@ -195,6 +193,6 @@ class _CarefulStream:
         return self._plain.read(size)
 
     def seek(self, offset: int) -> int:
-        if offset > MAX_BYTES + MAX_FILES * 2048:  # contents and their headers
-            raise BadInput(f"the archive unpacks to more than {MAX_BYTES >> 20} MiB")
+        if offset > self._most:
+            raise BadInput(f"the archive unpacks to more than {self._most >> 20} MiB: a bomb")
         return self._plain.seek(offset)

@@ -110,7 +110,9 @@ def _make(base: Found, asked: list[str], folder: Path) -> None:
 
 def _run(command: list[str | Path], base: Found) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_LIMIT_S, errors="replace")
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=INSTALL_LIMIT_S, errors="replace", umask=0o022
+        )
     except subprocess.TimeoutExpired as error:
         raise Fault(f"installing for Python {base.version} took longer than {INSTALL_LIMIT_S} s") from error
     except OSError as error:

@@ -50,13 +50,12 @@ def all_pythons() -> list[Found]:
 
 def find_python(version: str) -> Found:
     """The Python of a version; BadInput tells how to get it."""
+    if tuple(int(part) for part in version.split(".")) < OLDEST:
+        raise BadInput(f"Python {version} is older than an entry's may be: use 3.8 or later")
     for path, source in _candidates(version):
         found = _ask(path, source)
         if found and found.version == version:
             return found
-    number = tuple(int(part) for part in version.split("."))
-    if number < OLDEST:
-        raise BadInput(f"Python {version} is older than entries may be: use 3.8 or later")
     raise BadInput(
         f"Python {version} is not on this machine; install it (pyenv install {version}, or uv python install "
         f"{version}) or set ARENA_PYTHON_{version.replace('.', '_')}=/path/to/python"

@@ -87,7 +87,10 @@ class Copier:
                 f"{self.base.name}: an entry may have {MAX_FILES} files and {MAX_BYTES >> 20} MiB; this one has more"
             )
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
+        try:
+            shutil.copyfile(source, target)
+        except OSError as error:
+            raise BadInput(f"{source}: cannot be read ({error.strerror})") from error
 
     def _inside(self, source: Path) -> None:
         if not source.resolve().is_relative_to(self.base):
@@ -115,6 +118,14 @@ def settle_compiled(root: Path, python: str) -> None:
             path.replace(plain)
     for cache in sorted(root.rglob("__pycache__"), reverse=True):
         shutil.rmtree(cache)
+
+
+def open_to_readers(root: Path) -> None:
+    """Whatever the umask: the box may run under a user of its own."""
+    for folder, _, files in os.walk(root):
+        os.chmod(folder, 0o755)
+        for name in files:
+            os.chmod(os.path.join(folder, name), 0o644)
 
 
 def show_both_ways(root: Path) -> None:

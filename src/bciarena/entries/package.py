@@ -20,7 +20,7 @@ from bciarena.entries import plain, reference
 from bciarena.entries.archive import unpack
 from bciarena.entries.config import Config, read_config, version
 from bciarena.entries.discover import find_target
-from bciarena.entries.layout import IGNORED, base_of, settle_compiled, show_both_ways, take
+from bciarena.entries.layout import IGNORED, base_of, open_to_readers, settle_compiled, show_both_ways, take
 from bciarena.entries.model import Dialect, Package
 from bciarena.entries.requirements import asks_for_anything
 from bciarena.entries.sources import python_of
@@ -47,15 +47,16 @@ def open_entry(
         The version it is to run in, over what it says itself.
     """
     wanted = version(python) if python else None
-    with tempfile.TemporaryDirectory(prefix="arena-entry-", ignore_cleanup_errors=True) as place:
+    with tempfile.TemporaryDirectory(prefix="arena-entry-") as place:
         root = Path(place) / "package"
         root.mkdir()
         if spec.startswith("@"):
-            yield _reference(spec, rulebook, root, wanted)
+            package = _reference(spec, rulebook, root, wanted)
         elif _is_module(spec):
-            yield _module(spec, rulebook, root, wanted)
+            package = _module(spec, rulebook, root, wanted)
         else:
-            yield _upload(spec, rulebook, root, Path(place) / "upload", entry, wanted)
+            package = _upload(spec, rulebook, root, Path(place) / "upload", entry, wanted)
+        yield package
 
 
 def _is_module(spec: str) -> bool:
@@ -70,6 +71,7 @@ def _reference(spec: str, rulebook: Rulebook, root: Path, wanted: str | None) ->
     if wanted:
         raise BadInput(f"{spec} runs in the platform's own Python; leave --python out")
     shutil.copytree(item.folder, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    open_to_readers(root)
     said = read_config(root)
     target = find_target(root, rulebook, said.entry)
     return Package(
@@ -92,6 +94,7 @@ def _module(spec: str, rulebook: Rulebook, root: Path, wanted: str | None) -> Pa
     if source.suffix not in (".py", ".pyc"):
         raise BadInput(f"{file}: is no Python file; give module.py:Class")
     taken = plain.take(source, root)
+    open_to_readers(root)
     target = find_target(root, rulebook, f"{source.name}:{name}")
     requirements = source.parent / "requirements.txt"
     if wanted and asks_for_anything(requirements):
@@ -137,6 +140,7 @@ def _upload(spec: str, rulebook: Rulebook, root: Path, upload: Path, entry: str 
     if dialect == "D" and compiled == HERE and requirements is None:
         compiled = None  # compiled by this platform's Python: played in it, with all that is installed
     mark = digest(root)
+    open_to_readers(root)
     show_both_ways(root)
     return Package(
         name=_name(source),

@@ -1,0 +1,329 @@
+"""Opening entries: every form and layout, what is taken, which class is found, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bciarena.challenges import rulebook
+from bciarena.entries import Package, open_entry
+from bciarena.entries.interpreters import find_python
+from bciarena.errors import BadInput, EntryFailed
+
+MI = (
+    "from Algorithm.Interface.AlgorithmInterface import AlgorithmInterface\n"
+    "class AlgorithmImplementMI(AlgorithmInterface):\n    pass\n"
+)
+PLAIN = "class AlgorithmImplement:\n    async def run(self):\n        pass\n"
+
+
+def write(folder: Path, files: dict[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def as_zip(path: Path, files: dict[str, str | bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def as_tar(path: Path, files: dict[str, str | bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in files.items():
+            raw = content.encode() if isinstance(content, str) else content
+            info = tarfile.TarInfo(name)
+            info.size = len(raw)
+            archive.addfile(info, io.BytesIO(raw))
+    return path
+
+
+def opened(spec: Path | str, challenge: str = "imagery", **options: str) -> tuple[Package, set[str]]:
+    """The package and the names of its files, links left out."""
+    with open_entry(str(spec), rulebook(challenge), **options) as package:
+        found = [path for path in package.root.rglob("*") if path.is_file() and not path.is_symlink()]
+        return package, {path.relative_to(package.root).as_posix() for path in found}
+
+
+OWN = {"Algorithm/AlgorithmImplementMI.py": MI, "Algorithm/model.bin": b"\1\2", "config.json": '{"python": "3.8"}'}
+OTHERS = {
+    "main.py": "boom",
+    "Framework/x.py": "boom",
+    "Task/y.py": "boom",
+    "notes.docx": "?",
+    "__MACOSX/Algorithm/._a": "x",
+}
+
+
+def test_every_form_gives_the_same_package(tmp_path: Path) -> None:
+    everything = {**OWN, **OTHERS, "Algorithm/.DS_Store": "x"}
+    forms = [
+        write(tmp_path / "folder", everything),
+        as_zip(tmp_path / "a.zip", everything),
+        as_tar(tmp_path / "a.tar.gz", everything),
+        as_zip(tmp_path / "nested.zip", {f"my entry/{name}": text for name, text in everything.items()}),
+        as_tar(tmp_path / "dotted.tar.gz", {f"./{name}": text for name, text in everything.items()}),
+        as_zip(tmp_path / "windows.zip", {name.replace("/", "\\"): text for name, text in everything.items()}),
+    ]
+    found = [opened(form) for form in forms]
+    for package, names in found:
+        assert names == set(OWN)
+        assert package.digest == found[0][0].digest
+        assert package.target == "Algorithm/AlgorithmImplementMI.py:AlgorithmImplementMI"
+        assert (package.dialect, package.python, package.requirements) == ("A", "3.8", None)
+        assert package.warnings == ("not taken, as no part of an entry: notes.docx",)
+        assert not package.root.exists()
+    changed = opened(as_zip(tmp_path / "b.zip", {**OWN, "Algorithm/model.bin": b"\1\3"}))[0]
+    assert changed.digest != found[0][0].digest
+
+
+def fail_inside(folder: Path, private: Path) -> None:
+    with open_entry(str(folder), rulebook("imagery")):
+        assert list(private.iterdir())
+        raise ZeroDivisionError
+
+
+def test_the_copy_is_gone_after_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    private = tmp_path / "tmp"
+    private.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(private))
+    folder = write(tmp_path / "entry", OWN)
+    with pytest.raises(ZeroDivisionError):
+        fail_inside(folder, private)
+    assert not list(private.iterdir())
+
+
+def test_the_texts_packing_resolves_by_all_its_names(tmp_path: Path) -> None:
+    """AlgorithmImplement/ + config.toml: imports may say any of the three names the folder had."""
+    files = {
+        "AlgorithmImplement/AlgorithmImplementMI.py": "class AlgorithmImplementMI:\n    pass\n",
+        "AlgorithmImplement/filters.py": "VALUE = 7\n",
+        "config.toml": 'python = "3.8"\n',
+    }
+    archive = as_zip(tmp_path / "a.zip", files)
+    names = ("AlgorithmImplement.filters", "Algorithm.AlgorithmImplement.filters", "Algorithm.filters")
+    with open_entry(str(archive), rulebook("imagery")) as package:
+        assert package.target == "AlgorithmImplement/AlgorithmImplementMI.py:AlgorithmImplementMI"
+        assert package.dialect == "A"
+        program = "import importlib\n" + "".join(f"assert importlib.import_module({n!r}).VALUE == 7\n" for n in names)
+        subprocess.run([find_python("3.8").executable, "-c", program], cwd=package.root, check=True)
+
+
+@pytest.mark.parametrize("place", ["Algorithm/config/AlgorithmConfig.yml", "AlgorithmConfig.yml"])
+def test_dialect_c_is_named_by_its_yml(tmp_path: Path, place: str) -> None:
+    yml = (
+        "method:\n  method_class_file: Algorithm\\method\\impl\\Mine.py\n  method_class_name: Decoder\n"
+        "sources:\n  eeg_1:\n    source_receiver:\n      configuration:\n        chunk_size: 25\n"
+    )
+    files = {place: yml, "Algorithm/method/impl/Mine.py": "class Decoder:\n    pass\n"}
+    package, _ = opened(as_zip(tmp_path / "a.zip", files), "liveness")
+    assert (package.target, package.dialect) == ("Algorithm/method/impl/Mine.py:Decoder", "C")
+    assert package.warnings == (
+        "AlgorithmConfig.yml asks for chunk_size 25; liveness/1 hands out 50 samples a packet, whatever the file says",
+    )
+
+
+def test_impl_alone_is_the_liveness_texts_packing(tmp_path: Path) -> None:
+    files = {"impl/AlgorithmImplement.py": PLAIN, "AlgorithmConfig.yml": "method: {}\n"}
+    package, names = opened(as_zip(tmp_path / "a.zip", files), "liveness")
+    assert package.target == "Algorithm/method/impl/AlgorithmImplement.py:AlgorithmImplement"
+    assert "Algorithm/method/impl/AlgorithmImplement.py" in names
+
+
+def test_own_interface_files_are_no_candidates(tmp_path: Path) -> None:
+    files = {
+        "Algorithm/method/impl/AlgorithmImplement.py": PLAIN,
+        "Algorithm/method/interface/AlgorithmImplement.py": PLAIN,
+    }
+    assert opened(write(tmp_path, files), "rehab")[0].target.startswith("Algorithm/method/impl/")
+
+
+@pytest.mark.parametrize(
+    ("challenge", "name"),
+    [
+        ("turing", "AlgorithmImplementTuring"),
+        ("imagery", "AlgorithmImplementMI"),
+        ("speller", "AlgorithmImplement_SSVEP"),
+        ("speller", "AlgorithmImplementSSVEP"),
+        ("liveness", "AlgorithmImplement"),
+        ("rehab", "AlgorithmImplement"),
+    ],
+)
+def test_class_names_of_the_contests(tmp_path: Path, challenge: str, name: str) -> None:
+    package, _ = opened(write(tmp_path, {f"Algorithm/{name}.py": f"class {name}(object):\n    pass\n"}), challenge)
+    assert package.target == f"Algorithm/{name}.py:{name}"
+    assert package.contest_python == rulebook(challenge).python
+
+
+def test_nothing_of_the_entry_is_run(tmp_path: Path) -> None:
+    marker = tmp_path / "was_run"
+    code = f"open({str(marker)!r}, 'w')\n" + MI
+    opened(
+        write(
+            tmp_path / "e", {"Algorithm/AlgorithmImplementMI.py": code, "Algorithm/__init__.py": code.splitlines()[0]}
+        )
+    )
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"Algorithm/x.py": "class Mine:\n    pass\n"}, "no class AlgorithmImplementMI.*found: Mine"),
+        ({"Algorithm/a/AlgorithmImplementMI.py": MI, "Algorithm/b.py": MI}, "2 classes to choose from"),
+        ({"readme.txt": "hello"}, "holds no entry"),
+        ({**OWN, "config.json": '{"python": "snake"}'}, "no Python version"),
+        ({**OWN, "config.json": "{"}, "config.json: cannot be read"),
+        ({**OWN, "config.toml": "= 3"}, "config.toml: cannot be read"),
+        (
+            {**OWN, "config.toml": 'requirements = "needs.txt"'},
+            "'needs.txt' as requirements, but there is no such file",
+        ),
+        ({**OWN, "config.toml": 'entry = "Algorithm/other.py:X"'}, "has no file Algorithm/other.py"),
+        ({**OWN, "config.toml": 'entry = "../../x.py:X"'}, "has no file"),
+        ({**OWN, "config.toml": 'entry = "nonsense"'}, "write module:Class"),
+        ({**OWN, "config.toml": 'dialect = "Z"'}, "none of A, B, C, D"),
+        ({**OWN, "Algorithm/config/AlgorithmConfig.yml": "a: [\n"}, "AlgorithmConfig.yml: cannot be read"),
+    ],
+)
+def test_what_cannot_be_opened(tmp_path: Path, files: dict[str, str | bytes], words: str) -> None:
+    for spec in (write(tmp_path / "f", files), as_zip(tmp_path / "a.zip", files)):
+        with pytest.raises(BadInput, match=words) as caught:
+            opened(spec)
+        assert "\n" not in str(caught.value)
+
+
+def test_no_such_file() -> None:
+    for spec in ("nowhere", "nowhere.zip", "nowhere.py:Class"):
+        with pytest.raises(BadInput, match="no such file"):
+            opened(spec)
+    with pytest.raises(BadInput, match="unknown entry '@nobody'"):
+        opened("@nobody")
+
+
+def test_the_class_may_be_named(tmp_path: Path) -> None:
+    files = {"Algorithm/a.py": "class One:\n    pass\n", "Algorithm/sub/b.py": "class Two:\n    pass\n"}
+    folder = write(tmp_path, files)
+    for named in ("Algorithm.sub.b:Two", "Algorithm/sub/b.py:Two", "sub.b:Two"):
+        assert opened(folder, entry=named)[0].target == "Algorithm/sub/b.py:Two"
+    assert opened(folder, entry="a:One")[0].target == "Algorithm/a.py:One"
+    with pytest.raises(BadInput, match=r"has no class Three \(it has: Two\)"):
+        opened(folder, entry="sub.b:Three")
+
+
+def test_requirements_and_challenge_in_the_configuration(tmp_path: Path) -> None:
+    folder = write(tmp_path, {**OWN, "requirements.txt": "# only a word\n", "config.toml": 'challenge = "speller"'})
+    package, _ = opened(folder)
+    assert package.requirements is None
+    assert "written for speller" in package.warnings[0]
+    write(tmp_path, {"requirements.txt": "scipy\n"})
+    package, _ = opened(folder)
+    assert package.requirements
+    assert package.requirements.name == "requirements.txt"
+
+
+def test_links_stay_inside(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    folder = write(tmp_path / "e", OWN)
+    (folder / "Algorithm" / "weights").symlink_to("model.bin")
+    assert "Algorithm/weights" in opened(folder)[1]
+    (folder / "Algorithm" / "stolen").symlink_to(tmp_path / "secret")
+    with pytest.raises(BadInput, match="a link that leaves the entry's folder"):
+        opened(folder)
+
+
+# Dialect D
+
+
+def test_a_module_brings_what_it_needs(tmp_path: Path) -> None:
+    files = {
+        "mine.py": "import numpy, near\nfrom pack import x\nclass D:\n    w = 'weights.npz'\n",
+        "near.py": "from further import y\n",
+        "further.pyc": b"",
+        "pack/__init__.py": "",
+        "pack/x.py": "",
+        "weights.npz": b"w",
+        "unrelated.py": "boom",
+        "data/secret.npz": b"s",
+    }
+    files["further.py"] = "y = 1\n"
+    package, names = opened(f"{write(tmp_path, files)}/mine.py:D")
+    assert names == {"mine.py", "near.py", "further.py", "pack/__init__.py", "pack/x.py", "weights.npz"}
+    assert (package.dialect, package.target, package.python) == ("D", "mine.py:D", None)
+    assert package.warnings == ("taken beside mine.py: further.py, near.py, pack/__init__.py, pack/x.py, weights.npz",)
+    with pytest.raises(BadInput, match="has no class E"):
+        opened(f"{tmp_path}/mine.py:E")
+
+
+@pytest.mark.parametrize("entry", ["mine.py:D", "mine:D", "code/mine.py:D"])
+def test_a_plain_entry_in_an_archive(tmp_path: Path, entry: str) -> None:
+    place = "code/mine.py" if entry.startswith("code") else "mine.py"
+    files = {place: "class D:\n    def step(self, packet):\n        pass\n", "config.toml": f'entry = "{entry}"\n'}
+    package, names = opened(as_zip(tmp_path / "a.zip", files))
+    assert (package.dialect, package.target, names) == ("D", f"{place}:D", {place, "config.toml"})
+
+
+# Compiled entries
+
+
+def compiled(tmp_path: Path, version: str, source: str = MI) -> bytes:
+    path = tmp_path / f"source{version}.py"
+    path.write_text(source)
+    program = "import py_compile, sys; py_compile.compile(sys.argv[1], sys.argv[2], doraise=True)"
+    subprocess.run([find_python(version).executable, "-c", program, path, f"{path}c"], check=True)
+    return Path(f"{path}c").read_bytes()
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.10"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "Algorithm/AlgorithmImplementMI.pyc",
+        "Algorithm/__pycache__/AlgorithmImplementMI.cpython-{}.pyc",
+        "AlgorithmImplement/AlgorithmImplementMI.cpython-{}.pyc",
+    ],
+)
+def test_compiled_entries_name_their_python(tmp_path: Path, version: str, place: str) -> None:
+    place = place.format(version.replace(".", ""))
+    package, names = opened(as_zip(tmp_path / "a.zip", {place: compiled(tmp_path, version)}))
+    assert package.python == version
+    assert package.target.endswith("/AlgorithmImplementMI.pyc:AlgorithmImplementMI")
+    assert names == {f"{place.split('/')[0]}/AlgorithmImplementMI.pyc"}
+
+
+def test_a_cache_beside_its_source_is_dropped(tmp_path: Path) -> None:
+    cache = {"Algorithm/__pycache__/AlgorithmImplementMI.cpython-310.pyc": compiled(tmp_path, "3.10")}
+    package, names = opened(as_zip(tmp_path / "a.zip", {**OWN, **cache}))
+    assert (package.python, names) == ("3.8", set(OWN))
+
+
+def test_compiled_by_another_python(tmp_path: Path) -> None:
+    new = compiled(tmp_path, "3.10")
+    archive = as_zip(tmp_path / "a.zip", {"Algorithm/AlgorithmImplementMI.pyc": new})
+    with pytest.raises(EntryFailed, match=r"compiled by Python 3\.10, but Python 3\.8 is to run it"):
+        opened(archive, python="3.8")
+    mixed = {"Algorithm/AlgorithmImplementMI.pyc": new, "Algorithm/more.pyc": compiled(tmp_path, "3.8")}
+    with pytest.raises(EntryFailed, match="one is needed") as caught:
+        opened(as_zip(tmp_path / "b.zip", mixed))
+    assert caught.value.verdict == "import_error"
+    strange = (1234).to_bytes(2, "little") + new[2:]
+    with pytest.raises(EntryFailed, match=r"unknown \(magic 1234\)"):
+        opened(as_zip(tmp_path / "c.zip", {"Algorithm/AlgorithmImplementMI.pyc": strange}))
+
+
+def test_config_json_of_a_2022_package(tmp_path: Path) -> None:
+    """Unknown keys are left alone; a byte order mark and GBK words are read."""
+    raw = json.dumps({"name": "队伍", "python": 3.8, "more": {"x": 1}}, ensure_ascii=False)
+    for content in (b"\xef\xbb\xbf" + raw.encode(), raw.encode("gbk")):
+        assert opened(as_tar(tmp_path / "a.tar.gz", {**OWN, "config.json": content}))[0].python == "3.8"
