@@ -8,9 +8,32 @@ from pathlib import Path
 
 import pytest
 
+from bciarena.jobs.db import open_database
+from bciarena.jobs.queue import Queue
+from bciarena.jobs.storage import Storage
+from tests.jobs.playing import Workers
 from tests.postgres import database_url, postgres
 
-__all__ = ["database_url", "postgres", "small_disk"]
+__all__ = ["database_url", "postgres", "queue", "small_disk", "storage", "workers"]
+
+
+@pytest.fixture
+def queue(database_url: str) -> Iterator[Queue]:
+    engine = open_database(database_url)
+    yield Queue(engine)
+    engine.dispose()
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Storage:
+    return Storage(tmp_path / "storage", tmp_path / "cache")
+
+
+@pytest.fixture
+def workers(tmp_path: Path, database_url: str, storage: Storage) -> Iterator[Workers]:
+    crew = Workers(tmp_path, database_url, storage.url)
+    yield crew
+    crew.close()
 
 
 @pytest.fixture

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from bciarena.errors import BadInput
-from bciarena.jobs.db import open_database, writing
+from bciarena.jobs.db import writing
 from bciarena.jobs.queue import FAULTS_ALLOWED, Lease, Outcome, Queue, enqueue
 
 OK = Outcome("ok", {"score": 1.0}, "tree-" + "0" * 64)
-
-
-@pytest.fixture
-def queue(database_url: str) -> Iterator[Queue]:
-    engine = open_database(database_url)
-    yield Queue(engine)
-    engine.dispose()
 
 
 def take(queue: Queue, **options: float) -> Lease:

@@ -1,7 +1,7 @@
 """The Ray engine: jobs become Ray tasks on whichever machine of a cluster has room.
 
-Ray schedules and executes; it is asked to remember nothing. Its own retries are off: a task that died is a fault of ours
-and goes through the queue's one counter. CPUs and memory of a job are Ray resources.
+Ray schedules and executes; it is asked to remember nothing. Its own retries are off: a task that died is a fault of
+ours and goes through the queue's one counter. CPUs and memory of a job are Ray resources.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import time
 import traceback
 from collections.abc import Callable
@@ -82,6 +83,9 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
     from bciarena.runs import run_match
     from bciarena.sandbox import boxed
 
+    sandbox = payload.get("sandbox", "bwrap")
+    if sandbox == "bwrap" and (reason := _no_box()):
+        raise Unwell(reason)
     book = find_rulebook(payload["challenge"])
     with ExitStack() as stack:
         folder = stack.enter_context(scratch())
@@ -102,7 +106,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
             if _disk_full(error):
                 raise
             raise EntryFailed("invalid_entry", str(error)) from error
-        player = boxed(package, interpreter_for(package), sandbox=payload.get("sandbox", "bwrap"), model=model)
+        player = boxed(package, interpreter_for(package), sandbox=sandbox, model=model)
         out = folder / "run"
         about = {"data": "", "stored_data": payload["data"], "entry": package.name, "stored_entry": payload["entry"]}
         result = run_match(
@@ -111,7 +115,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
             player,
             out=out,
             clock=payload.get("clock", "think"),
-            sandbox=payload.get("sandbox", "bwrap"),
+            sandbox=sandbox,
             seed=payload.get("seed", 0),
             entry_digest=package.digest,
             about=about,
@@ -119,7 +123,15 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
             budget_s=budget_s,
         )
         tell({"stage": "storing"})
-        return outcome_of(result, storage.put(out))
+        return outcome_of(result, out, storage)
+
+
+@functools.cache
+def _no_box() -> str | None:
+    """Why boxes do not work on this machine; asked once per process, since trying takes a moment."""
+    from bciarena.sandbox import why_not
+
+    return why_not()
 
 
 def entry_spec(payload: dict[str, Any], storage: Storage) -> str:
@@ -145,14 +157,18 @@ def join(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
     with scratch() as folder:
         out = folder / "run"
         result = join_runs(payload, [storage.fetch(shard["run"]) for shard in payload["shards"]], storage, out)
-        return outcome_of(result, storage.put(out))
+        return outcome_of(result, out, storage)
 
 
-def outcome_of(result: dict[str, Any], run: str) -> Outcome:
-    """A score as the queue keeps it: all but the trials, which stay in the run folder."""
+def outcome_of(result: dict[str, Any], run: Path, storage: Storage) -> Outcome:
+    """A run as the queue keeps it: its score but the trials, what it used, and the name of its stored folder."""
+    from bciarena.referee import read_ledger
+
     kept = {name: value for name, value in result.items() if name != "trials"}
     kept["notes"] = result["notes"][:NOTES_KEPT]
-    return Outcome(result["verdict"], kept, run, result["reason"])
+    _, _, end = read_ledger(run / "ledger.jsonl")
+    kept |= {name: (end or {}).get(name) for name in ("packets", "cpu_s", "wall_s")}
+    return Outcome(result["verdict"], kept, storage.put(run), result["reason"])
 
 
 class Pace:

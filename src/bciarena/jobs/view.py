@@ -17,7 +17,8 @@ ALIVE_S = 30.0  # a worker seen within this time counts as alive
 def snapshot(session: Session, most: int = 50) -> dict[str, Any]:
     """Counts by state, workers, and the first running, waiting and lately ended jobs; plain values."""
     now = session.scalar(sa.select(now_s())) or 0.0
-    counts = dict(session.execute(sa.select(Job.state, sa.func.count()).group_by(Job.state)).tuples().all())
+    counted = session.execute(sa.select(Job.state, sa.func.count()).group_by(Job.state))
+    counts = {state: number for state, number in counted}  # noqa: C416 - rows are no pairs to mypy
     workers = session.scalars(sa.select(Worker).order_by(Worker.name)).all()
     alive = [worker for worker in workers if now - worker.seen_at < ALIVE_S]
     running = session.scalars(sa.select(Job).where(Job.state == "leased").order_by(Job.started_at)).all()
@@ -56,7 +57,7 @@ def _shards_left(session: Session, joins: list[int]) -> dict[int, int]:
         .where(Job.parent.in_(joins), Job.state.in_(("queued", "leased")))
         .group_by(Job.parent)
     )
-    return {parent: left for parent, left in session.execute(query).tuples() if parent is not None}
+    return {parent: left for parent, left in session.execute(query) if parent is not None}
 
 
 def _row(job: Job, now: float) -> dict[str, Any]:

@@ -1,0 +1,183 @@
+"""arena sweep: a benchmark, entries by data by seeds, as one table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from bciarena.jobs.queue import Queue
+    from bciarena.jobs.storage import Storage
+    from bciarena.jobs.sweep import Cell
+
+LOOK_S = 0.5
+
+
+def main(
+    entries: Annotated[list[str], typer.Argument(help="As for arena run: folders, archives, module.py:Class, @names")],
+    data: Annotated[list[Path], typer.Option(help="A data folder with truth; may be given again")],
+    out: Annotated[Path, typer.Option(help="The table, .csv or .json")],
+    challenge: Annotated[str, typer.Option(help="imagery, speller/1, ...; @names bring their own")] = "",
+    seeds: Annotated[int, typer.Option(help="Play everything with seeds 0 to N-1")] = 1,
+    model: Annotated[list[str] | None, typer.Option(help="ENTRY=FOLDER, written by arena train")] = None,
+    clock: Annotated[str, typer.Option(help="think, or data to leave computing time out")] = "think",
+    sandbox: Annotated[str, typer.Option(help="bwrap, or none for your own entries")] = "bwrap",
+    shards: Annotated[bool, typer.Option("--shards", help="Cut runs by subject (not for entries that adapt)")] = False,
+    by_subject: Annotated[bool, typer.Option("--by-subject", help="One row per run and subject")] = False,
+    workers: Annotated[int, typer.Option(help="Runs at once in this process; 0: leave it to others", min=-1)] = -1,
+    database: Annotated[str, typer.Option(help="A shared queue; default: one of its own beside the table")] = "",
+    storage: Annotated[str, typer.Option(help="Storage of the shared queue")] = "",
+) -> None:
+    """Play every entry on every data folder with every seed; the same command again goes on where it stopped."""
+    import os
+
+    from bciarena.challenges import rulebook
+    from bciarena.cli._playing import checked
+    from bciarena.errors import BadInput
+    from bciarena.jobs import db
+    from bciarena.jobs.queue import Queue
+    from bciarena.jobs.storage import Storage
+    from bciarena.jobs.sweep import Grid, enqueue_grid, is_done, jobs_of, table, write_table
+
+    entries, data = _told_apart(entries, data)
+    if seeds < 1:
+        raise BadInput(f"--seeds {seeds}: must be 1 or more")
+    if out.suffix not in (".csv", ".json"):
+        raise BadInput(f"{out}: the table's name must end in .csv or .json")
+    options = {"clock": checked.clock(clock), "sandbox": checked.sandbox(sandbox)}
+    book = rulebook(checked.challenge(entries[0], challenge))
+    own = out.with_name(f"{out.name}.queue")
+    engine = db.open_database(database or f"sqlite:///{(own / 'arena.db').absolute()}")
+    place = Storage(storage or (None if database else own / "storage"))
+    queue = Queue(engine)
+    try:
+        grid = Grid(book, entries, data, seeds, _models(model or [], entries), options, shards)
+        cells = enqueue_grid(grid, queue, place)
+        slots = workers if workers >= 0 else 0 if database else len(os.sched_getaffinity(0))
+        try:
+            _play(cells, queue, place, slots)
+        finally:
+            rows = jobs_of(cells, queue)
+            write_table(out, table(cells, rows, by_subject))
+        done = sum(row.state in ("finished", "failed") for row in rows.values())
+        print(f"{out}: {done} of {len(cells)} runs" + ("" if is_done(rows.values()) else "; the same command goes on"))
+        faulted = [row for row in rows.values() if row.state == "faulted"]
+        for row in faulted[:10]:
+            print(f"faulted: job {row.id}: {row.error}")
+        if faulted:
+            raise RuntimeError(f"{len(faulted)} runs could not be played; the same command tries them again")
+    finally:
+        engine.dispose()
+
+
+def _told_apart(entries: list[str], data: list[Path]) -> tuple[list[str], list[Path]]:
+    """``--data A B`` gives B to the entries: what is a data folder goes where it belongs."""
+    from bciarena.errors import BadInput
+    from bciarena.recording import open_recording
+
+    kept, folders = [], list(data)
+    for entry in entries:
+        try:
+            open_recording(entry)
+            folders.append(Path(entry))
+        except BadInput:
+            kept.append(entry)
+    if not kept:
+        raise BadInput("no entries given, only data folders; give at least one entry")
+    for path in data:
+        open_recording(path)  # says what is wrong with it before anything is queued
+    return kept, folders
+
+
+def _models(given: list[str], entries: list[str]) -> dict[str, Path]:
+    from bciarena.errors import BadInput
+
+    models = {}
+    for text in given:
+        name, equals, path = text.partition("=")
+        if not equals or name not in entries or not Path(path).is_dir():
+            raise BadInput(f"--model {text}: give ENTRY=FOLDER with an entry of this sweep and a folder of arena train")
+        models[name] = Path(path)
+    return models
+
+
+def _play(cells: list[Cell], queue: Queue, place: Storage, slots: int) -> None:
+    """Work on the queue (or watch others do so) until the grid is done, with a display."""
+    import signal
+    import threading
+    import time
+
+    from bciarena.jobs.sweep import is_done, jobs_of
+
+    stop = threading.Event()
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    work = None
+    if slots:
+        from bciarena.jobs.local import LocalEngine
+        from bciarena.jobs.worker import Work
+
+        work = Work(queue, place, LocalEngine(place, slots), say=_quietly)
+        work.stopping = stop
+    watch = threading.Thread(target=_watch, args=(cells, queue, stop), daemon=True)
+    watch.start()
+    try:
+        if work:
+            work.run()
+        while not stop.is_set() and not is_done(jobs_of(cells, queue).values()):
+            time.sleep(LOOK_S)
+    finally:
+        stop.set()
+        watch.join()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _quietly(line: str) -> None:
+    """The display shows what went well; what did not must be read."""
+    import sys
+
+    if ": ok" not in line:
+        print(f"sweep: {line}", file=sys.stderr, flush=True)
+
+
+def _watch(cells: list[Cell], queue: Queue, stop: Any) -> None:
+    """The display: one bar for all, one line for each running match; ends the work when all is done."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from bciarena.jobs.model import ENDED
+    from bciarena.jobs.sweep import is_done, jobs_of
+
+    names = {cell.job: f"{cell.entry} on {Path(cell.data).name}, seed {cell.seed}" for cell in cells}
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+        whole = bar.add_task("runs", total=len(cells))
+        lines: dict[int, Any] = {}
+        while True:
+            try:
+                rows = jobs_of(cells, queue)
+            except SQLAlchemyError:
+                rows = {}  # the worker says that the database is away; the display waits
+            if rows:
+                bar.update(whole, completed=sum(row.state in ENDED for row in rows.values()))
+            for job, row in rows.items():
+                if row.state == "leased" and job not in lines:
+                    lines[job] = bar.add_task(names[job], total=None)
+                if row.state != "leased" and job in lines:
+                    bar.remove_task(lines.pop(job))
+                if job in lines and row.progress and row.progress.get("total_packets"):
+                    bar.update(lines[job], total=row.progress["total_packets"], completed=row.progress["packets"])
+            if rows and is_done(rows.values()):
+                stop.set()
+            if stop.wait(LOOK_S):
+                return

@@ -1,0 +1,143 @@
+"""A benchmark as jobs: every entry on every data folder with every seed, through the same queue as everything else."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from bciarena.challenges.rulebook import Rulebook
+from bciarena.entries.package import open_entry
+from bciarena.errors import BadInput
+from bciarena.jobs.db import reading, writing
+from bciarena.jobs.model import ENDED, Job
+from bciarena.jobs.queue import Queue
+from bciarena.jobs.shards import enqueue_match
+from bciarena.jobs.storage import Storage
+from bciarena.recording import open_recording
+from bciarena.recording.write import whole_file
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of the grid: what it is called in the table, and its job."""
+
+    entry: str
+    data: str
+    seed: int
+    job: int
+
+
+@dataclass
+class Grid:
+    """What a sweep plays.
+
+    Attributes
+    ----------
+    models : dict
+        Entry -> folder written by ``arena train``.
+    options : dict
+        What goes into every match's payload: clock, sandbox, python.
+    shards : bool
+        Cut by subject.
+    """
+
+    book: Rulebook
+    entries: list[str]
+    data: list[Path]
+    seeds: int = 1
+    models: dict[str, Path] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    shards: bool = False
+
+
+def store_entry(spec: str, book: Rulebook, storage: Storage, has_model: bool = False) -> tuple[dict[str, str], str]:
+    """Keep an entry where workers find it; gives its part of a match's payload, and its digest."""
+    with open_entry(spec, book) as package:
+        if package.needs_model and not has_model:
+            raise BadInput(f"{spec} needs a model: run arena train and give its folder with --model {spec}=FOLDER")
+        if spec.startswith("@"):
+            return {"entry": spec, "name": spec}, package.digest
+        if Path(spec).exists():
+            return {"entry": storage.put(spec), "name": package.name}, package.digest
+        return {"entry": storage.put(package.root), "file": package.target, "name": package.name}, package.digest
+
+
+def enqueue_grid(grid: Grid, queue: Queue, storage: Storage) -> list[Cell]:
+    """Queue what is not there yet; a run that is done stays done, one that faulted or was cancelled is tried again."""
+    stored = {spec: store_entry(spec, grid.book, storage, spec in grid.models) for spec in grid.entries}
+    models = {spec: storage.put(folder) for spec, folder in grid.models.items()}
+    cells = []
+    for path, spec, seed in product(grid.data, grid.entries, range(grid.seeds)):
+        subjects = len(open_recording(path).subjects) if grid.shards else 1
+        about, digest = stored[spec]
+        payload = {**about, **grid.options, "challenge": grid.book.id, "data": storage.put(path), "seed": seed}
+        if spec in models:
+            payload["model"] = models[spec]
+        parts = [grid.book.digest, digest, payload["data"], payload.get("model"), seed, sorted(grid.options.items())]
+        key = f"sweep {json.dumps([*parts, subjects > 1])}"
+        with writing(queue.engine) as session:
+            job = enqueue_match(session, payload, subjects=subjects, key=key)
+            number, state = job.id, job.state
+        if state in ("faulted", "cancelled"):
+            queue.retry(number)
+        cells.append(Cell(spec, str(path), seed, number))
+    return cells
+
+
+def jobs_of(cells: Iterable[Cell], queue: Queue) -> dict[int, Job]:
+    """The rows of a grid's jobs as they are now, by id, detached."""
+    with reading(queue.engine) as session:
+        rows = session.scalars(sa.select(Job).where(Job.id.in_([cell.job for cell in cells]))).all()
+        session.expunge_all()
+    return {row.id: row for row in rows}
+
+
+def is_done(rows: Iterable[Job]) -> bool:
+    return all(row.state in ENDED for row in rows)
+
+
+def table(cells: list[Cell], rows: dict[int, Job], by_subject: bool = False) -> list[dict[str, Any]]:
+    """One row per run, or per run and subject: tidy, every row with the same meaning."""
+    lines = []
+    for cell in cells:
+        job = rows[cell.job]
+        result = job.result or {}
+        line: dict[str, Any] = {
+            "challenge": job.payload["challenge"],
+            "entry": cell.entry,
+            "data": cell.data,
+            "seed": cell.seed,
+            "state": job.state,
+            "verdict": job.verdict,
+        }
+        rest = {"cpu_s": result.get("cpu_s"), "wall_s": result.get("wall_s"), "run": job.run, "error": job.error}
+        if by_subject:
+            for subject in result.get("subjects") or [{"subject": None, "score": None}]:
+                lines.append({**line, "subject": subject["subject"], "score": subject["score"], **rest})
+        else:
+            lines.append({**line, "score": result.get("score"), **(result.get("metrics") or {}), **rest})
+    return lines
+
+
+def write_table(path: Path, lines: list[dict[str, Any]]) -> None:
+    """CSV, or JSON when the name ends so; never half-written."""
+    if path.suffix == ".json":
+        text = json.dumps(lines, ensure_ascii=False, indent=1) + "\n"
+    else:
+        names = list(dict.fromkeys(name for line in lines for name in line))
+        names.sort(key=lambda name: name in ("cpu_s", "wall_s", "run", "error"))  # metrics before these, as found
+        out = io.StringIO()
+        writer = csv.DictWriter(out, names, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+        text = out.getvalue()
+    with whole_file(path) as beside:
+        beside.write_text(text, "utf-8")
