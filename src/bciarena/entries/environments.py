@@ -73,7 +73,7 @@ def environment(base: Found, lines: list[str], on_progress: Callable[[str], None
     folder = cache_folder() / f"py{base.version}-{key.hexdigest()[:16]}"
     if folder.is_dir():
         return folder
-    with _locked(folder.with_suffix(".lock")):
+    with _locked(folder.with_name(f"{folder.name}.lock")):
         if not folder.is_dir():  # another process may have made it while this one waited
             on_progress(f"preparing Python {base.full} with {', '.join(asked)} (once; kept in {folder})")
             _make(base, asked, folder)

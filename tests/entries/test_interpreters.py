@@ -1,0 +1,154 @@
+"""Real Pythons: found, chosen, and given an environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from bciarena.entries import interpreter_for
+from bciarena.entries.environments import environment, platform_interpreter
+from bciarena.entries.interpreters import all_pythons, find_python, nearest_python
+from bciarena.entries.model import Dialect, Package
+from bciarena.entries.requirements import asks_for_anything, names, read_requirements
+from bciarena.errors import BadInput, EntryFailed
+
+HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def package(
+    root: Path, python: str | None = None, dialect: Dialect = "A", requirements: str = "", contest: str = "3.8"
+) -> Package:
+    path = root / "requirements.txt"
+    path.write_text(requirements)
+    return Package("e", root, dialect, "x.py:X", python, path if requirements else None, "", contest_python=contest)
+
+
+def ask(executable: Path, program: str) -> str:
+    done = subprocess.run([executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.10"])
+def test_the_contests_pythons(tmp_path: Path, version: str) -> None:
+    chosen = interpreter_for(package(tmp_path, version))
+    seen = ask(chosen.executable, "import sys, numpy; print(sys.version_info[:2], numpy.__version__, numpy.__file__)")
+    major, minor = version.split(".")
+    assert f"({major}, {minor})" in seen
+    assert " 1.2" in seen  # the contests ran numpy 1.2x
+    for place in (seen.split()[-1], ask(chosen.executable, "import os; print(os.__file__)")):
+        assert any(Path(place).is_relative_to(folder) for folder in chosen.readable)
+
+
+def test_what_decides(tmp_path: Path) -> None:
+    assert interpreter_for(package(tmp_path)).version.startswith("3.8.")
+    assert interpreter_for(package(tmp_path, "3.8"), "3.10").version.startswith("3.10.")
+    assert interpreter_for(package(tmp_path, None, "D", contest="")) == platform_interpreter()
+    assert interpreter_for(package(tmp_path, "platform")) == platform_interpreter()
+    with pytest.raises(BadInput, match=r"Python 3\.77 is not on this machine.*ARENA_PYTHON_3_77"):
+        interpreter_for(package(tmp_path, "3.77"))
+    with pytest.raises(BadInput, match=r"Python 3\.7 is older"):
+        interpreter_for(package(tmp_path, "3.7"))
+
+
+def test_the_nearest_one_comes_with_a_warning(tmp_path: Path) -> None:
+    best, words = nearest_python("3.99")
+    assert best == all_pythons()[-1]
+    assert words == f"the contest ran Python 3.99, which is not here: played with {best.version}"
+    assert nearest_python("3.10")[1] == ""
+
+
+def test_a_variable_names_an_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that is an environment: the base behind it is taken."""
+    monkeypatch.setenv(f"ARENA_PYTHON_{HERE.replace('.', '_')}", sys.executable)
+    found = find_python(HERE)
+    assert found.source.startswith("ARENA_PYTHON_")
+    assert found.executable.is_relative_to(Path(sys.base_prefix).resolve())
+    monkeypatch.setenv("ARENA_PYTHON_3_8", "/nowhere/python")
+    with pytest.raises(BadInput, match="ARENA_PYTHON_3_8 is set to /nowhere/python, which is no file"):
+        find_python("3.8")
+
+
+def test_a_lying_interpreter_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in (("python3.8", "#!/bin/sh\nexit 3\n"), ("python3", "#!/bin/sh\necho hello\n")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "none"))
+    monkeypatch.setenv("ARENA_PYTHON_3_10", "/bin/true")
+    assert all(found.executable.parent != tmp_path for found in all_pythons())
+
+
+def test_the_platforms_own_shows_only_what_it_needs() -> None:
+    chosen = platform_interpreter()
+    program = "import bciarena, numpy, sys; print(bciarena.__file__, numpy.__file__, sys.base_prefix, sep='|')"
+    for place in ask(chosen.executable, program).split("|"):
+        assert any(Path(place).is_relative_to(folder) for folder in chosen.readable)
+    assert not any(Path(__file__).resolve().is_relative_to(folder) for folder in chosen.readable)
+
+
+def test_environments_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four at a time: one makes it, the others wait for it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    said: list[str] = []
+    base = find_python("3.10")
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(environment, base, ["six==1.16.0", "numpy"], said.append) for _ in range(4)]
+        folders = {job.result() for job in jobs}
+    assert len(folders) == 1
+    assert len(said) == 1
+    folder = folders.pop()
+    assert ask(folder / "bin" / "python", "import six; print(six.__version__)") == "1.16.0"
+    assert sorted(path.name for path in folder.parent.iterdir()) == sorted([folder.name, f"{folder.name}.lock"])
+
+
+def test_a_requirement_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    wanted = package(tmp_path, "3.8", requirements="surely-no-such-package==1.0\n")
+    with pytest.raises(EntryFailed, match="surely-no-such-package") as caught:
+        interpreter_for(wanted)
+    assert caught.value.verdict == "import_error"
+    assert "\n" not in caught.value.reason
+    assert [path.suffix for path in (tmp_path / "cache" / "bciarena" / "envs").iterdir()] == [".lock"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--index-url http://example.org/simple",
+        "-r /etc/passwd",
+        "-e .",
+        "./local",
+        "x @ file:///etc/passwd",
+        "git+https://example.org/x.git",
+        "https://example.org/x.whl",
+        "numpy --global-option=x",
+    ],
+)
+def test_requirements_only_name_packages(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "requirements.txt"
+    path.write_text(f"numpy\n{line}\n")
+    with pytest.raises(EntryFailed, match="line 2"):
+        read_requirements(path)
+
+
+def test_requirements_as_people_write_them(tmp_path: Path) -> None:
+    path = tmp_path / "requirements.txt"
+    path.write_text(
+        "\ufeff# ours\nnumpy==1.23.5  # pinned\nscikit_learn>=1.0,<1.3\n\n"
+        "mne[full] ; python_version >= '3.8'\ntorch==2.1.0+cpu\n"
+    )
+    lines = read_requirements(path)
+    assert lines == [
+        "numpy==1.23.5",
+        "scikit_learn>=1.0,<1.3",
+        "mne[full] ; python_version >= '3.8'",
+        "torch==2.1.0+cpu",
+    ]
+    assert names(lines) == {"numpy", "scikit-learn", "mne", "torch"}
+    path.write_text("# nothing\n\n")
+    assert not asks_for_anything(path)

@@ -1,0 +1,102 @@
+"""Packing: compiled by the asked Python, without sources, the same bytes every time, and it opens again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tarfile
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bciarena.challenges import rulebook
+from bciarena.cli import main
+from bciarena.entries import interpreter_for, open_entry
+from bciarena.entries.packing import pack
+from bciarena.errors import BadInput, EntryFailed
+from tests.entries.test_package import MI, write
+
+FILES: dict[str, str | bytes] = {
+    "main.py": "boom",
+    "Framework/x.py": "boom",
+    "Algorithm/AlgorithmImplementMI.py": "from Algorithm.near import VALUE\n" + MI,
+    "Algorithm/near.py": "VALUE = 5\n",
+    "Algorithm/model.bin": b"\0\1",
+    "config.toml": 'challenge = "imagery"\npython = "3.8"\n',
+    "requirements.txt": "# nothing\n",
+}
+PACKED = {
+    "Algorithm/AlgorithmImplementMI.pyc",
+    "Algorithm/near.pyc",
+    "Algorithm/model.bin",
+    "config.toml",
+    "requirements.txt",
+}
+
+
+@pytest.mark.parametrize("ending", [".zip", ".tar.gz"])
+@pytest.mark.parametrize("version", [None, "3.10"])
+def test_packed_and_opened(tmp_path: Path, ending: str, version: str | None) -> None:
+    folder, out = write(tmp_path / "e", FILES), tmp_path / f"e{ending}"
+    done = pack(str(folder), rulebook("imagery"), out, version)
+    assert set(done.names) == PACKED
+    assert done.python == (version or "3.8")
+    with open_entry(str(out), rulebook("imagery")) as package:
+        assert package.target == "Algorithm/AlgorithmImplementMI.pyc:AlgorithmImplementMI"
+        assert (package.python, package.dialect) == (version or "3.8", "A")
+        program = "import Algorithm.near as near; print(near.VALUE, near.__file__)"
+        executable = interpreter_for(package).executable
+        seen = subprocess.run([executable, "-c", program], cwd=package.root, capture_output=True, text=True, check=True)
+        assert seen.stdout.startswith("5 ")
+        assert seen.stdout.strip().endswith("near.pyc")
+    if ending == ".zip":
+        with zipfile.ZipFile(out) as archive:
+            assert archive.namelist() == sorted(PACKED)
+    else:
+        with tarfile.open(out) as tar:
+            assert tar.getnames() == sorted(PACKED)
+    assert (folder / "Algorithm" / "near.py").exists()
+
+
+@pytest.mark.parametrize("ending", [".zip", ".tar.gz"])
+def test_the_same_bytes_from_another_place_at_another_time(tmp_path: Path, ending: str) -> None:
+    first = pack(str(write(tmp_path / "a", FILES)), rulebook("imagery"), tmp_path / f"a{ending}")
+    second = write(tmp_path / "somewhere" / "else", FILES)
+    for path in second.rglob("*"):
+        os.utime(path, (time.time() + 5000, 12345))
+    other = pack(str(second), rulebook("imagery"), tmp_path / f"b{ending}")
+    assert first.file.read_bytes() == other.file.read_bytes()
+    assert first.digest == other.digest
+
+
+def test_a_plain_class_is_packed_with_its_name(tmp_path: Path) -> None:
+    write(tmp_path, {"mine.py": "class Mine:\n    def step(self, packet):\n        return None\n"})
+    done = pack(f"{tmp_path}/mine.py:Mine", rulebook("imagery"), tmp_path / "m.zip")
+    assert set(done.names) == {"mine.pyc", "config.toml"}
+    with open_entry(str(done.file), rulebook("imagery")) as package:
+        assert (package.dialect, package.target, package.python) == ("D", "mine.pyc:Mine", None)
+
+
+def test_a_class_in_a_file_of_another_name(tmp_path: Path) -> None:
+    """Sources show their classes, compiled files do not: the packed configuration names it."""
+    folder = write(tmp_path / "e", {"Algorithm/decode.py": MI, "config.json": '{"team": "队"}'})
+    done = pack(str(folder), rulebook("imagery"), tmp_path / "e.zip")
+    assert done.target == "Algorithm/decode.pyc:AlgorithmImplementMI"
+
+
+def test_what_cannot_be_packed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write(tmp_path / "e", {**FILES, "Algorithm/near.py": "match x:\n    case 1: pass\n"})
+    with pytest.raises(EntryFailed, match=r"Python 3\.8 cannot compile it.*near\.py.*line 1"):
+        pack(str(folder), rulebook("imagery"), tmp_path / "a.zip")
+    pack(str(folder), rulebook("imagery"), tmp_path / "a.zip", "3.10")
+    with pytest.raises(BadInput, match=r"name a \.zip or a \.tar\.gz"):
+        pack(str(folder), rulebook("imagery"), tmp_path / "a.rar")
+    with pytest.raises(BadInput, match="cannot be written"):
+        pack(str(folder), rulebook("imagery"), tmp_path / "none" / "a.zip", "3.10")
+    assert main(["pack", str(folder), "--challenge", "imagery", "-o", str(tmp_path / "b.zip")]) == 1
+    assert main(["pack", "nowhere", "--challenge", "imagery", "-o", str(tmp_path / "b.zip")]) == 2
+    assert main(["pack", str(folder), "--challenge", "imagery", "--python", "3.77", "-o", str(tmp_path / "b.zip")]) == 2
+    assert capsys.readouterr().err.count("\n") == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zip", "e"]
