@@ -51,7 +51,9 @@ def progress(what: str) -> Iterator[Callable[[Progress], None]]:
     from rich.progress import Progress as Bar
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[at]}"))
-    bar = Bar(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    clocks = (TimeElapsedColumn(), TimeRemainingColumn())
+    bar = Bar(*columns, *clocks, console=console, transient=True, disable=not console.is_terminal)
     with bar:
         task = bar.add_task(what, total=None, at="starting")
 
