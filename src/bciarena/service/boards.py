@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from bciarena.challenges import rulebook as find_rulebook
@@ -36,12 +36,13 @@ COLUMNS = {
 class Row:
     """A team on a board.
 
-    ``first`` and ``last`` are the ranks it shares with those it cannot be told from: 2-4 of them, or twice its own.
+    ``first`` and ``last`` are the ranks it shares with those it cannot be told from; twice its own when there are none.
+    A run of the house's own that was not boxed is shown below the others, without a rank.
     """
 
-    rank: int
-    first: int
-    last: int
+    rank: int | None
+    first: int | None
+    last: int | None
     p: float | None  # of the comparison with the best of its group
     team_id: int
     team: str
@@ -119,9 +120,9 @@ def make_board(session: Session, phase: Phase, chances: dict[tuple[int, int], fl
     """The board of a phase from the database: each team's best or last ranked run."""
     book = find_rulebook(phase.contest.rulebook)
     order = (
-        (Result.score.desc(), Submission.created_at, Result.id)
+        (Result.ranked.desc(), Result.score.desc(), Submission.created_at, Result.id)
         if phase.counts == "best"
-        else (Submission.created_at.desc(), Submission.id.desc(), Result.id.desc())
+        else (Result.ranked.desc(), Submission.created_at.desc(), Submission.id.desc(), Result.id.desc())
     )
     counted = (
         select(
@@ -130,7 +131,13 @@ def make_board(session: Session, phase: Phase, chances: dict[tuple[int, int], fl
             func.count().over(partition_by=Result.team_id).label("runs"),
         )
         .join(Submission, Submission.id == Result.submission_id)
-        .where(Result.phase_id == phase.id, Result.current, Result.ranked, Submission.disqualified.is_(None))
+        .join(Team, Team.id == Result.team_id)
+        .where(
+            Result.phase_id == phase.id,
+            Result.current,
+            or_(Result.ranked, and_(Team.house, Result.verdict == "ok")),
+            Submission.disqualified.is_(None),
+        )
         .subquery()
     )
     query = (
@@ -139,17 +146,20 @@ def make_board(session: Session, phase: Phase, chances: dict[tuple[int, int], fl
         .join(Team, Team.id == Result.team_id)
         .join(Submission, Submission.id == Result.submission_id)
         .where(counted.c.place == 1)
-        .order_by(Result.score.desc(), Submission.created_at, Result.id)
+        .order_by(Result.ranked.desc(), Result.score.desc(), Submission.created_at, Result.id)
     )
     found = [tuple(row) for row in session.execute(query)]
-    groups = _groups([row[0] for row in found], {} if chances is None else chances)
+    groups: list[tuple[int | None, int | None, float | None]] = []
+    groups += _groups([row[0] for row in found if row[0].ranked], {} if chances is None else chances)
+    groups += [(None, None, None)] * (len(found) - len(groups))
     past = _history(session, phase)
     rows = []
     for rank, ((result, team, house, at, runs), (first, last, p)) in enumerate(zip(found, groups, strict=True), 1):
         rows.append(
             Row(
-                rank, first, last, p, result.team_id, team, house, result.submission_id, result.score, result.low,
-                result.high, result.metrics, result.verdict, at, runs, tuple(past.get(result.team_id, ())),
+                rank if result.ranked else None, first, last, p, result.team_id, team, house, result.submission_id,
+                result.score, result.low, result.high, result.metrics, result.verdict, at, runs,
+                tuple(past.get(result.team_id, ())),
             )
         )  # fmt: skip
     return Board(phase.revision, book.id, COLUMNS[book.name], book.unit, tuple(rows))

@@ -38,8 +38,8 @@ class ContestOut(BaseModel):
 
 
 class RowOut(BaseModel):
-    rank: int
-    not_distinguishable_from: tuple[int, int]
+    rank: int | None
+    not_distinguishable_from: tuple[int, int] | None
     team: str
     score: float
     low: float | None
@@ -103,7 +103,7 @@ def board(slug: Name, phase: Name, call: Caller = ACaller) -> BoardOut:
     rows = [
         RowOut(
             rank=row.rank,
-            not_distinguishable_from=(row.first, row.last),
+            not_distinguishable_from=(row.first, row.last) if row.first and row.last else None,
             team=row.team,
             score=row.score,
             low=row.low,

@@ -126,6 +126,7 @@ TEXTS = {
     "board.history": "Past runs",
     "board.runs": "Runs",
     "board.house": "reference",
+    "board.unboxed": "not boxed",
     "board.tied": "Ranks {first} to {last} cannot be told apart on this data",
     "board.explained": "Ranks in brackets, such as (1–3): by a paired permutation test over blocks these teams are not distinguishable from "
     "the best of them (p > 0.05). Intervals: bootstrap over blocks within subjects.",

@@ -126,6 +126,7 @@ TEXTS = {
     "board.history": "历次得分",
     "board.runs": "次数",
     "board.house": "参考算法",
+    "board.unboxed": "未隔离",
     "board.tied": "第 {first} 至 {last} 名在本数据上无法区分",
     "board.explained": "括号中的名次，如（1–3）：按 block 做配对置换检验，这些分组与其中最好的一组无法区分（p > 0.05）。置信区间：在受试者内对 block 做自助法抽样。",
     "board.pages": "排行榜分页",

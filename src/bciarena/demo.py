@@ -1,0 +1,280 @@
+"""The demo: five contests on simulated recordings, the reference entries trained and played through the real queue.
+
+Every step looks first whether its result is there, so an interrupted build goes on and a second start is quick.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from bciarena.challenges import rulebook
+from bciarena.entries.reference import Reference, references
+from bciarena.errors import ArenaError, BadInput
+from bciarena.jobs.local import LocalEngine
+from bciarena.jobs.model import ENDED, Job
+from bciarena.jobs.worker import Work
+from bciarena.service import contests, submissions, teams, uploads
+from bciarena.service.keeper import work_once
+from bciarena.service.models import Account, Contest, Entry, Phase, Submission, Team, Version
+from bciarena.service.site import Site
+from bciarena.service.spec import parse
+
+SEED = 2026
+PHASE = "practice"
+TEAMS = {"": "Arena reference", "-baseline": "Arena baseline"}
+
+
+@dataclass(frozen=True)
+class Show:
+    """A demo contest: what is simulated for it, small enough for a laptop and a coffee."""
+
+    challenge: str
+    subjects: int | None
+    blocks: dict[str, int]  # by split; the first one is played, the others are for training
+    about: str
+    about_zh: str
+
+    @property
+    def slug(self) -> str:
+        return f"demo-{self.challenge}"
+
+    @property
+    def played(self) -> str:
+        return next(iter(self.blocks))
+
+
+SHOWS = (
+    Show(
+        "turing", 2, {"test": 3, "train": 4},
+        "Two robots a side play soccer; which of seven tasks did the person perform?",
+        "机器人足球二对二：受试者执行了七种任务中的哪一种？",
+    ),
+    Show(
+        "imagery", 3, {"test": 2, "train": 3},
+        "Left hand, right hand or feet: say it as soon as you are sure.",
+        "左手、右手还是双脚：有把握就报告。",
+    ),
+    Show(
+        "speller", 3, {"test": 2},
+        "Forty keys flicker, nothing marks when. Name the key, and keep quiet when nobody looks.",
+        "四十个按键闪烁，没有任何时刻标记。说出目标按键；无人注视时保持安静。",
+    ),
+    Show(
+        "liveness", None, {"eval_A": 6, "eval_train": 6, "cali_train": 23, "cali_A": 23},
+        "Is this EEG from a person or from a generator? And from whom?",
+        "这段脑电来自真人还是生成模型？属于哪位受试者？",
+    ),
+    Show(
+        "rehab", 2, {"test": 2, "train": 2},
+        "Flexion or fist, left or right, from patients among others.",
+        "屈曲或握拳，左侧或右侧，受试者中包括患者。",
+    ),
+)  # fmt: skip
+
+
+def build(site: Site, cores: int | None = None) -> None:
+    """Build what is missing of the demo in a site, with progress on the terminal."""
+    console = Console(stderr=True)
+    cores = cores or os.cpu_count() or 1
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console
+    ) as shown:
+        step = _Steps(shown)
+        _make_recordings(site.settings.home / "data", cores, step)
+        with site.session(writes=True) as session:
+            owner = session.scalar(select(Account).where(Account.role == "operator").order_by(Account.id))
+            if owner is None:
+                raise BadInput("the demo needs an operator account; start it with arena serve --demo")
+            _make_contests(session, owner, site, step)
+        _train(site, step)
+        with site.session(writes=True) as session:
+            _submit(session, session.get_one(Account, owner.id), site, step)
+        _play(site, cores, step)
+
+
+class _Steps:
+    """One line of progress per step."""
+
+    def __init__(self, shown: Progress) -> None:
+        self.shown = shown
+
+    def begin(self, words: str, total: int) -> Callable[[], None]:
+        task = self.shown.add_task(words, total=total)
+        return lambda: self.shown.advance(task)
+
+    def say(self, words: str) -> None:
+        self.shown.console.print(words, highlight=False)
+
+
+def _folder(data: Path, show: Show, split: str) -> Path:
+    """Training sets lie together, as `arena train` wants them; what is played lies apart."""
+    if split == show.played:
+        return data / f"{show.challenge}-{split}"
+    return data / f"{show.challenge}-training" / split if len(show.blocks) > 2 else data / f"{show.challenge}-training"
+
+
+def _simulate(challenge: str, split: str, subjects: int | None, blocks: int, folder: str) -> None:
+    from bciarena.simulator import Order, make
+
+    # Without the deep generator: it would have to be trained first, which alone takes minutes.
+    make(Order(challenge, split, subjects, blocks, SEED, deep=False), Path(folder))
+
+
+def _make_recordings(data: Path, cores: int, step: _Steps) -> None:
+    wanted = [
+        (show.challenge, split, show.subjects, blocks, str(_folder(data, show, split)))
+        for show in SHOWS
+        for split, blocks in show.blocks.items()
+        if not _folder(data, show, split).is_dir()
+    ]
+    done = step.begin("simulating recordings", len(wanted))
+    # The longest first: rehab has 78 rows at 1000 Hz.
+    wanted.sort(key=lambda one: (one[0] != "rehab", one[0] != "liveness"))
+    with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(_simulate, *one) for one in wanted]):
+            future.result()
+            done()
+
+
+def _make_contests(session: Session, owner: Account, site: Site, step: _Steps) -> None:
+    there = {contest.slug for contest in contests.all_contests(session)}
+    session.commit()
+    missing = [show for show in SHOWS if show.slug not in there]
+    done = step.begin("setting up contests", len(SHOWS))
+    for show in SHOWS:
+        if show in missing:
+            book = rulebook(show.challenge)
+            folder = str(_folder(site.settings.home / "data", show, show.played).resolve())
+            stage = {"name": PHASE, "truth": "public", "daily_limit": 20, "data": {"folder": folder}}
+            values = {"slug": show.slug, "title": f"Demo: {book.title}", "title_zh": f"演示：{book.title_zh}"}
+            words = {"about": show.about, "about_zh": show.about_zh, "rulebook": book.id, "phase": [stage]}
+            contests.create(session, owner, parse({**values, **words}, "demo"), None)
+        done()
+    for phase in contests.unprepared(session):
+        contests.prepare(session, site.storage, phase)
+    for contest in contests.all_contests(session):
+        for phase in contest.phases:
+            if "trouble" in phase.data_about:
+                step.say(f"{contest.slug}: {phase.data_about['trouble']}")
+    session.commit()
+
+
+def _models(site: Site) -> Path:
+    return site.settings.home / "models"
+
+
+def _train(site: Site, step: _Steps) -> None:
+    """Train the reference entries that need it, boxed like everything else, one per core."""
+    wanted = [one for one in references() if one.needs_model and not (_models(site) / one.name.strip("@")).is_dir()]
+    done = step.begin("training reference entries", len(wanted))
+    _models(site).mkdir(exist_ok=True)
+    lock, queue = threading.Lock(), list(wanted)
+
+    def work() -> None:
+        while True:
+            with lock:
+                if not queue:
+                    return
+                one = queue.pop(0)
+            try:
+                _train_one(site, one)
+            except ArenaError as error:
+                step.say(f"{one.name}: not trained, so it does not play: {error}")
+            done()
+
+    workers = [threading.Thread(target=work) for _ in range(os.cpu_count() or 1)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+def _train_one(site: Site, one: Reference) -> None:
+    from bciarena.entries.environments import interpreter_for
+    from bciarena.entries.package import open_entry
+    from bciarena.sandbox.training import train_boxed
+
+    book = rulebook(one.challenge)
+    target = _models(site) / one.name.strip("@")
+    beside = target.with_name(f".{target.name}.part")
+    shutil.rmtree(beside, ignore_errors=True)
+    with open_entry(one.name, book) as package:
+        box: Literal["bwrap", "none"] = "bwrap" if site.settings.boxed else "none"
+        data = site.settings.home / "data" / f"{one.challenge}-training"
+        train_boxed(package, interpreter_for(package), book, data, beside, sandbox=box, budget_s=3600)
+    os.replace(beside, target)
+
+
+def _submit(session: Session, owner: Account, site: Site, step: _Steps) -> None:
+    """Every reference entry as a version of a house team, submitted once."""
+    wanted = references()
+    done = step.begin("submitting reference entries", len(wanted))
+    for one in wanted:
+        model = _models(site) / one.name.strip("@")
+        if one.needs_model and not model.is_dir():
+            continue
+        team = _team(session, owner, TEAMS["-baseline" if one.name.endswith("-baseline") else ""])
+        phase = session.scalar(select(Phase).join(Contest).where(Contest.slug == f"demo-{one.challenge}"))
+        version = _version(session, owner, team, one, site.storage.put(model) if one.needs_model else None)
+        played = select(Submission.id).where(Submission.version_id == version.id).limit(1)
+        if phase is not None and phase.data and session.scalar(played) is None:
+            submissions.submit(session, owner, version, phase, site.settings.boxed)
+        session.commit()
+        done()
+
+
+def _team(session: Session, owner: Account, name: str) -> Team:
+    found = session.scalar(select(Team).where(Team.name == name, Team.house))
+    return found or teams.create_team(session, owner, name, house=True)
+
+
+def _version(session: Session, owner: Account, team: Team, one: Reference, model: str | None) -> Version:
+    entry = session.scalar(select(Entry).where(Entry.team_id == team.id, Entry.name == one.name))
+    entry = entry or uploads.create_entry(session, owner, team, one.name, one.challenge)
+    found = session.scalar(select(Version).where(Version.entry_id == entry.id).order_by(Version.number.desc()))
+    return found or uploads.add_reference(session, owner, entry, one.name, model)
+
+
+def _play(site: Site, cores: int, step: _Steps) -> None:
+    """Drain the queue with a worker in this process, showing how far the runs are."""
+    with site.session(writes=False) as session:
+        jobs = list(session.scalars(select(Job.id).where(Job.state.not_in(ENDED), Job.kind == "match")))
+    if jobs:
+        task = step.shown.add_task("playing reference entries", total=len(jobs))
+        work = Work(site.queue, site.storage, LocalEngine(site.storage, cores), say=step.say, once=True)
+        thread = threading.Thread(target=work.run, name="demo worker")
+        thread.start()
+        while thread.is_alive():
+            thread.join(0.5)
+            step.shown.update(task, completed=_share(site, jobs))
+        step.shown.update(task, completed=len(jobs))
+    while work_once(site):
+        pass
+    with site.session(writes=False) as session:
+        for job in session.scalars(select(Job).where(Job.id.in_(jobs), Job.state != "finished")):
+            step.say(f"{job.payload['entry']}: {job.verdict or job.state}: {(job.error or '').splitlines()[:1]}")
+
+
+def _share(site: Site, jobs: list[int]) -> float:
+    def one(job: Any) -> float:
+        if job.state in ENDED:
+            return 1.0
+        at = job.progress or {}
+        return float(at.get("packets", 0)) / max(at.get("total_packets", 0), 1)
+
+    with site.session(writes=False) as session:
+        rows = session.execute(select(Job.state, Job.progress).where(Job.id.in_(jobs))).all()
+    return sum(map(one, rows), 0.0)
