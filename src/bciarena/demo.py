@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -113,7 +113,15 @@ class _Steps:
 
     def begin(self, words: str, total: int) -> Callable[[], None]:
         task = self.shown.add_task(words, total=total)
-        return lambda: self.shown.advance(task)
+        return lambda: self.to(task, self.shown.tasks[task].completed + 1)
+
+    def to(self, task: TaskID, completed: float) -> None:
+        """Move a line; where nobody sees it move (a log file), whole steps are written out."""
+        at = self.shown.tasks[task]
+        whole = int(completed) > int(at.completed)
+        self.shown.update(task, completed=completed)
+        if whole and not self.shown.console.is_terminal:
+            self.say(f"{at.description}: {int(completed)}/{int(at.total or 0)} ({at.elapsed or 0:.0f} s)")
 
     def say(self, words: str) -> None:
         self.shown.console.print(words, highlight=False)
@@ -259,8 +267,8 @@ def _play(site: Site, cores: int, step: _Steps) -> None:
         thread.start()
         while thread.is_alive():
             thread.join(0.5)
-            step.shown.update(task, completed=_share(site, jobs))
-        step.shown.update(task, completed=len(jobs))
+            step.to(task, _share(site, jobs))
+        step.to(task, len(jobs))
     while work_once(site):
         pass
     with site.session(writes=False) as session:
@@ -273,8 +281,8 @@ def _share(site: Site, jobs: list[int]) -> float:
         if job.state in ENDED:
             return 1.0
         at = job.progress or {}
-        return float(at.get("packets", 0)) / max(at.get("total_packets", 0), 1)
+        return float(at.get("packets", 0)) / float(max(at.get("total_packets", 0), 1))
 
     with site.session(writes=False) as session:
         rows = session.execute(select(Job.state, Job.progress).where(Job.id.in_(jobs))).all()
-    return sum(map(one, rows), 0.0)
+    return float(sum(map(one, rows)))

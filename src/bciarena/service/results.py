@@ -48,11 +48,16 @@ def score_of_run(storage: Storage, run: str) -> dict[str, Any]:
     return dict(json.loads(storage.read(run, "score.json")))
 
 
+def is_boxed(sandbox: str) -> bool:
+    """``bwrap, cgroup v2`` names the box first and what bounds it after."""
+    return sandbox.split(",")[0] == BOXED
+
+
 def is_ranked(score: dict[str, Any]) -> bool:
     """Only boxed runs; a run that died keeps what its reports were worth, one that is void has nothing."""
     verdict = score.get("verdict", "")
     alive = verdict == "ok" or (score.get("score", 0.0) > 0 and verdict not in VOID)
-    return alive and score.get("sandbox") == BOXED
+    return alive and is_boxed(score.get("sandbox", ""))
 
 
 def _add(session: Session, submission: Submission, job: Job, score: dict[str, Any], book: str) -> Result | None:
