@@ -102,7 +102,7 @@ def play_trial(pitch: Pitch, rng: np.random.Generator, number: int = 1) -> Socce
 
 def tasks_for(behaviour: int, controlled: int) -> list[int]:
     """The tasks of Table 2 that fit the controlled robot's action, and Idle where the table has it."""
-    action = BEHAVIOURS[behaviour][controlled - 1]
+    action = BEHAVIOURS[behaviour][:2][controlled - 1]
     return [task for task in BEHAVIOURS[behaviour][2] if task in TASK_OF[action] or task == IDLE]
 
 

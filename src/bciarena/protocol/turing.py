@@ -37,11 +37,11 @@ def turing_block(rng: np.random.Generator, split: str, subject: int, block: int,
 
 
 def _soccer_trial(script: Script, trial: SoccerTrial) -> None:
-    game = {"game": trial.as_json()}
-    script.add(CUE_S, "cue", 240, **game)
+    game = trial.as_json()
+    script.add(CUE_S, "cue", 240, game=game)
     kind, params = task_step(trial.task)
-    script.add(TASK_S, kind, trial.behaviour << 3 | trial.task, **params, **game)
-    script.add(ACTION_S, "action", **game)
+    script.add(TASK_S, kind, trial.behaviour << 3 | trial.task, **params, game=game)
+    script.add(ACTION_S, "action", game=game)
     script.mark(241, back_n=1)
 
 

@@ -28,6 +28,8 @@ LOOKS = {"cue": 1.5, "action": 2.0, "rest": 1.0, "feedback": 0.6, "idle": 0.8, "
 """Saccades a second; elsewhere the subject fixates (0.1 a second)."""
 BURSTS_A_MINUTE = 2.0
 HEART_LEAK_UV = 1.0
+WAVES = ((0.12, -0.17, 0.025), (-0.12, -0.028, 0.01), (1.0, 0.0, 0.011), (-0.25, 0.03, 0.012), (0.28, 0.25, 0.05))
+"""P, Q, R, S and T: size, time after R and width in seconds."""
 
 
 def maps(person: Person, names: tuple[str, ...], scalp: Array) -> Array:
@@ -115,12 +117,9 @@ def heart(person: Person, timeline: Timeline, rng: np.random.Generator) -> Float
     made = np.zeros((1, timeline.samples), dtype=np.float32)
     at_s = rng.uniform(0, 1)
     time = np.arange(round(0.75 * timeline.rate)) / timeline.rate - 0.25
-    beat = sum(
-        size * np.exp(-0.5 * ((time - peak_s) / width_s) ** 2)
-        for size, peak_s, width_s in (
-            (0.12, -0.17, 0.025), (-0.12, -0.028, 0.01), (1.0, 0.0, 0.011), (-0.25, 0.03, 0.012), (0.28, 0.25, 0.05),
-        )
-    )  # fmt: skip
+    beat = np.zeros(len(time))
+    for size, peak_s, width_s in WAVES:
+        beat += size * np.exp(-0.5 * ((time - peak_s) / width_s) ** 2)
     while at_s < timeline.duration_s:
         first = round((at_s - 0.25) * timeline.rate)
         low, high = max(first, 0), min(first + len(beat), timeline.samples)

@@ -10,8 +10,8 @@ from bciarena.simulator.person import Person
 
 PATCHES = 96
 DEPTH = 0.80
-CORRELATION = 0.35
-"""Patches closer than this many head radii act together (about 3 cm; Nunez & Srinivasan 2006)."""
+CORRELATION = 0.6
+"""Patches closer than this many head radii act together (about 5 cm; Nunez & Srinivasan 2006)."""
 CHUNK = 24
 
 

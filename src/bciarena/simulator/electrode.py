@@ -23,7 +23,8 @@ def electrode_noise(
     bad = contact.random(channels) < BAD_SHARE
     drift = (person["drift_uv"] * level * np.where(bad, 4, 1)) ** 2
     white = (person["sensor_uv"] * level * np.where(bad, 12, 1)) ** 2
-    fall = 1 / np.maximum(hz, 0.05) ** 2
+    # Drift belongs to the slow end: it is steeper still above 1 Hz, and leaves the EEG's bands alone.
+    fall = 1 / np.maximum(hz, 0.05) ** 2 / (1 + hz**2)
     made = np.empty((channels, samples), dtype=np.float32)
     for first in range(0, channels, CHUNK):
         some = slice(first, min(first + CHUNK, channels))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bciarena.protocol.timeline import Step, Timeline
-from bciarena.simulator.head import Array, electrodes, topography
+from bciarena.simulator.head import Array, electrodes, topographies
 from bciarena.simulator.noise import Floats, ramp, slow_walk
 from bciarena.simulator.person import PLACE_SD, Person
 from bciarena.simulator.rhythms import trial_strength
@@ -19,7 +19,8 @@ PLACES = {
 }
 """Sources: the electrode above, depth in head radii, share of current towards the front."""
 ROWS = tuple(PLACES)
-HARMONICS = 5
+HARMONICS = (1.0, 1.0, 0.42, 0.36, 0.2)
+"""Size of each harmonic: the first, then in parts of the person's second (Wang 2017, Herrmann 2001)."""
 UPSTREAM = {"left": (0.45, 0.35), "right": (0.45, -0.35)}
 """Higher visual areas: share of the response of V1 and its phase lead in radians: the map turns a little."""
 UNATTENDED = 0.12
@@ -31,14 +32,14 @@ SSVEP_RISE_S = 0.12
 
 def maps(person: Person, scalp: Array) -> Array:
     """Scalp maps, shape (electrodes, sources)."""
-    columns = []
+    places, tilts = [], []
     for name, (electrode, depth, forward) in PLACES.items():
         rng = person.rng("evoked place", name)
         where = electrodes((electrode,))[0]
         moved = where * depth + PLACE_SD * rng.standard_normal(3)
-        tilt = where + forward * np.array([0.0, 1.0, 0.0]) + 0.25 * rng.standard_normal(3)
-        columns.append(topography(scalp, moved * depth / np.linalg.norm(moved), tilt))
-    return np.column_stack(columns)
+        places.append(moved * depth / np.linalg.norm(moved))
+        tilts.append(where + forward * np.array([0.0, 1.0, 0.0]) + 0.25 * rng.standard_normal(3))
+    return topographies(scalp, np.array(places), np.array(tilts))
 
 
 def evoked(person: Person, timeline: Timeline, rng: np.random.Generator) -> Floats:
@@ -56,7 +57,8 @@ def evoked(person: Person, timeline: Timeline, rng: np.random.Generator) -> Floa
 def amplitude_uv(person: Person, hz: float, harmonic: int) -> float:
     """Steady response of V1 to a flicker at ``hz``: falls above 10 Hz, and from harmonic to harmonic."""
     fall = (10.0 / max(hz, 6.0)) ** person["ssvep_fall"]
-    return float(person["ssvep_uv"] * fall * person["harmonic"] ** (harmonic - 1))
+    share = HARMONICS[harmonic - 1] * (person["harmonic"] if harmonic > 1 else 1.0)
+    return float(person["ssvep_uv"] * fall * share)
 
 
 def _flicker(
@@ -71,10 +73,10 @@ def _flicker(
     envelope = envelope * tired * attention[first : first + len(envelope)]
     seen = [(step.params["hz"], step.params["phase_rad"], trial_strength(person, rng))]
     seen += [(hz, 0.0, UNATTENDED) for hz in step.params.get("others_hz", ())]
-    own_phase = person.rng("harmonic phases").uniform(-0.6, 0.6, HARMONICS)
+    own_phase = person.rng("harmonic phases").uniform(-0.6, 0.6, len(HARMONICS))
     own_phase[0] = 0.0  # the fundamental's is the latency
     for hz, phase, strength in seen:
-        for k in range(1, HARMONICS + 1):
+        for k in range(1, len(HARMONICS) + 1):
             if k * hz > 0.42 * timeline.rate:
                 continue
             angle = k * (2 * np.pi * hz * time + phase) + own_phase[k - 1]

@@ -101,19 +101,18 @@ def _factors() -> tuple[float, ...]:
     return tuple(values)
 
 
-def topography(scalp: Array, place: Array, tilt: Array) -> Array:
-    """Scalp map of one source of unit strength at its strongest electrode, shape (electrodes,).
+def topographies(scalp: Array, places: Array, tilts: Array) -> Array:
+    """Scalp maps of sources of unit strength at their strongest electrode, shape (electrodes, sources).
 
     Parameters
     ----------
     scalp : ndarray, shape (electrodes, 3)
         Unit vectors.
-    place : ndarray, shape (3,)
+    places : ndarray, shape (sources, 3)
         In head radii.
-    tilt : ndarray, shape (3,)
-        Direction of the current.
+    tilts : ndarray, shape (sources, 3)
+        Directions of the currents.
     """
-    everywhere = electrodes(tuple(_table()))
-    strongest = np.abs(lead_field(everywhere, place[None], tilt[None])).max()
-    own: Array = lead_field(scalp, place[None], tilt[None])[:, 0] / strongest
+    strongest = np.abs(lead_field(electrodes(tuple(_table())), places, tilts)).max(axis=0)
+    own: Array = lead_field(scalp, places, tilts) / strongest
     return own

@@ -16,7 +16,7 @@ def grid(samples: int, rate: int) -> tuple[int, Array]:
     """A transform length for that many samples, and its frequencies (bins,) in Hz."""
     # A second more than needed, because what the transform makes runs in a circle.
     length = int(scipy.fft.next_fast_len(samples + rate, real=True))
-    return length, np.fft.rfftfreq(length, 1 / rate)
+    return length, np.fft.rfftfreq(length, 1 / rate).astype(np.float64)
 
 
 def coloured(rng: np.random.Generator, power: NDArray[np.floating], samples: int, rate: int) -> Floats:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bciarena.protocol.timeline import Timeline
-from bciarena.simulator.head import Array, electrodes, topography
+from bciarena.simulator.head import Array, electrodes, topographies
 from bciarena.simulator.noise import Floats, coloured, grid, peak, ramp, slow_walk
 from bciarena.simulator.person import PLACE_SD, Person
 
@@ -49,8 +49,8 @@ SOURCES = (
 
 RESPONSE: dict[str, dict[str, float]] = {
     "hand": {"hand": 1.0, "arm": 0.5, "foot": -0.1},
-    "fist": {"hand": 1.0, "arm": 0.5, "foot": -0.1},
-    "flexion": {"hand": 0.55, "arm": 1.0, "foot": -0.1},
+    "fist": {"hand": 1.0, "arm": 0.65, "foot": -0.1},
+    "flexion": {"hand": 0.7, "arm": 1.0, "foot": -0.1},
     "feet": {"hand": -0.3, "arm": -0.1, "foot": 1.0},
 }
 """How far each area desynchronises when a limb is imagined, in parts of the person's ERD.
@@ -61,26 +61,27 @@ arm overlap, and differ in centre and strength (Yong & Menon 2015).
 OWN_WEIGHT_SD = 0.2
 """Spread of these parts between people."""
 RISE_S, FALL_S, JITTER_S = 0.5, 0.6, 0.12
-GAZE = {"flicker": 0.8, "still": 0.85, "cue": 0.9, "eyes_closed": None}
+GAZE = {"flicker": 0.5, "still": 0.55, "cue": 0.8, "eyes_closed": None}
 """Alpha while looking hard, relative to eyes open (None: the person's Berger effect)."""
 CHUNK = 9
 
 
 def maps(person: Person, scalp: Array) -> Array:
     """Scalp maps of all sources, shape (electrodes, sources), each of unit strength where it is strongest."""
-    return np.column_stack([source_map(person, scalp, source) for source in SOURCES])
+    places, tilts = zip(*(_place(person, source) for source in SOURCES), strict=True)
+    return topographies(scalp, np.array(places), np.array(tilts))
 
 
-def source_map(person: Person, scalp: Array, source: Source) -> Array:
-    """Scalp map of one source, shape (electrodes,): near its electrode, a little elsewhere in every person."""
+def _place(person: Person, source: Source) -> tuple[Array, Array]:
+    """Where a source lies and points, each shape (3,): near its electrode, a little elsewhere in every person."""
     # Mu and beta of one area lie together, so the area's name decides the place.
-    rng = person.rng("place", source.name.split("_", 1)[1] if source.name[0] in "mb" else source.name)
+    area = source.name.split("_", 1)[1] if source.uv in ("mu_uv", "beta_uv") else source.name
+    rng = person.rng("place", area)
     where = electrodes((source.electrode,))[0]
     front = np.array([0.0, 1.0, 0.0])
     moved = where * source.depth + PLACE_SD * rng.standard_normal(3)
     moved *= source.depth / np.linalg.norm(moved)
-    tilt = where + source.forward * (front - where * where[1]) + 0.25 * rng.standard_normal(3)
-    return topography(scalp, moved, tilt)
+    return moved, where + source.forward * (front - where * where[1]) + 0.25 * rng.standard_normal(3)
 
 
 def rhythms(person: Person, timeline: Timeline, rng: np.random.Generator) -> Floats:
