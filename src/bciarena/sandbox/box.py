@@ -191,9 +191,9 @@ class Box:
 
 
 def _links(executable: Path) -> list[Path]:
-    """The chain of symbolic links from an executable to the real one, each as a file the box must show."""
-    chain = []
+    """An executable and the chain of symbolic links to the real one, each as a file the box must show."""
     path = executable
+    chain = [path]
     for _ in range(16):
         if not path.is_symlink():
             break

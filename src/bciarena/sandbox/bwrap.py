@@ -83,7 +83,7 @@ def arguments(view: View) -> list[str]:
     args += ["--clearenv"]
     for name, value in ENVIRONMENT.items():
         args += ["--setenv", name, value]
-    args += ["--tmpfs", "/"]
+    args += ["--tmpfs", "/", *_tmpfs("/tmp", limits.tmp_mib)]  # before an interpreter that lies in /tmp
     shown = [(path, path) for path in _outermost(view.readable)]
     shown += [(view.library / room, LIB / "arenabox" / room) for room in ("wire", "contestant")]
     args += _folders([where for _, where in shown] + [Path(path) for path in (*SYSTEM, LOADER_CACHE)])
@@ -91,7 +91,7 @@ def arguments(view: View) -> list[str]:
         args += _system(Path(system))
     args += ["--ro-bind-try", LOADER_CACHE, LOADER_CACHE]
     for path, where in shown:
-        args += ["--ro-bind", str(path), str(where)]
+        args += ["--ro-bind-try", str(path), str(where)]
     args += _proc(view.proc)
     args += ["--size", str(MIB), "--tmpfs", "/dev"]
     for device in DEVICES:
@@ -99,7 +99,7 @@ def arguments(view: View) -> list[str]:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         args += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
     args += ["--symlink", "/proc/self/fd", "/dev/fd", "--dir", "/dev/shm", "--remount-ro", "/dev"]
-    args += _tmpfs("/dev/shm", limits.shm_mib) + _tmpfs("/tmp", limits.tmp_mib)
+    args += _tmpfs("/dev/shm", limits.shm_mib)
     args += ["--size", str(MIB), "--tmpfs", str(ROOT)]
     args += _package(view.package, hidden={"model"} if view.model else set())
     if view.model:
@@ -114,7 +114,7 @@ def arguments(view: View) -> list[str]:
 
 def _folders(places: Iterable[Path]) -> list[str]:
     """The folders above some places: bubblewrap would make them for itself alone."""
-    above = {parent for place in places for parent in place.parents if parent != Path("/")}
+    above = {parent for place in places for parent in place.parents if parent not in (Path("/"), Path("/tmp"))}
     inside = {parent for parent in above if any(_within(parent, Path(system)) for system in SYSTEM)}
     args: list[str] = []
     for parent in sorted(above - inside):
@@ -136,9 +136,11 @@ def _system(path: Path) -> list[str]:
     return ["--ro-bind", str(path), str(path)] if path.is_dir() else []
 
 
-def _outermost(paths: Iterable[Path]) -> list[Path]:
+def _outermost(paths: Sequence[Path]) -> list[Path]:
     """Without those that lie inside another or inside a system folder: they are shown already."""
     kept: list[Path] = []
+    if Path("/usr") in paths:  # the system's own Python: its modules, not all the programs beside it
+        paths = [path for path in paths if path != Path("/usr")] + [Path("/usr/local/lib")]
     shown = [Path(system) for system in SYSTEM if not Path(system).is_symlink()]
     for path in sorted(set(paths), key=lambda path: len(path.parts)):
         if not any(_within(path, other) for other in [*kept, *shown]):
@@ -148,7 +150,8 @@ def _outermost(paths: Iterable[Path]) -> list[Path]:
 
 def _proc(names: Sequence[tuple[str, bool]]) -> list[str]:
     args = ["--proc", "/proc"]
-    for name, folder in sorted(names):
+    # Process 1 is bubblewrap itself. It is as confined as the entry, but its memory is no business of the entry's.
+    for name, folder in sorted([*names, ("1", True)]):
         if name in PROC_SHOWN:
             continue
         if folder:

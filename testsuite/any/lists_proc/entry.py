@@ -27,7 +27,7 @@ class Entry:
                 continue
         if any(name.startswith("ARENA") for name in os.environ):
             print("ESCAPED", dict(os.environ))
-        for name in ("/sys/kernel", "/etc/passwd", "/etc/shadow", "/bin/sh", "/usr/bin"):
+        for name in ("/sys/kernel", "/etc/passwd", "/etc/shadow", "/bin/sh", "/usr/bin/env"):
             if os.path.exists(name):
                 print("ESCAPED", name)
         print("held", len(pids))

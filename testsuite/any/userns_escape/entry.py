@@ -6,11 +6,11 @@ import os
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def refused(name, number, *arguments):
+def refused(name, number, *arguments, expected=(1, 38, 97)):
     ctypes.set_errno(0)
     result = libc.syscall(ctypes.c_long(number), *[ctypes.c_long(value) for value in arguments])
     error = ctypes.get_errno()
-    print("held" if result < 0 and error in (1, 38, 97) else "ESCAPED", name, result, os.strerror(error))
+    print("held" if result < 0 and error in expected else "ESCAPED", name, result, os.strerror(error))
 
 
 class Entry:
@@ -27,7 +27,7 @@ class Entry:
         refused("chroot", 161, 0)
         refused("open_by_handle_at", 304, 0, 0, 0)
         refused("name_to_handle_at", 303, 0, 0, 0, 0, 0)
-        refused("setuid root", 105, 0)
+        refused("setuid root", 105, 0, expected=(1, 22))  # 22: there is no root in here
         with open("/proc/self/status") as file:
             status = dict(line.split(":", 1) for line in file)
         for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
