@@ -1,11 +1,12 @@
 """Fixtures for all tests."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.realdata import real_data
+from tests.realdata import ABSENT, real_data
 
 pytest_plugins = ["tests.browser"]
 
@@ -14,3 +15,16 @@ pytest_plugins = ["tests.browser"]
 def shared_data() -> Callable[[str], Path]:
     """Find a folder of real recordings by name, or skip."""
     return real_data
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """In CI everything is installed, so a skipped test hides something: it fails there.
+
+    Real recordings are not part of the repository, so only tests on them may be skipped.
+    """
+    if os.environ.get("CI") and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        if ABSENT not in reason:
+            report.outcome = "failed"
+            report.longrepr = f"skipped in CI: {reason}"

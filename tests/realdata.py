@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+ABSENT = "are not beside the repository"
 REAL = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -11,5 +12,5 @@ def real_data(name: str) -> Path:
     """A folder of real recordings; the test is skipped by name where it is not there."""
     folder = REAL / name
     if not folder.is_dir():
-        pytest.skip(f"real recordings {name} are not beside the repository")
+        pytest.skip(f"real recordings {name} {ABSENT}")
     return folder
