@@ -149,10 +149,10 @@ def geodesic(one: Floats, other: Floats, share: float) -> Floats:
 def mean_covariance(covs: Floats, metric: str = "riemann") -> Floats:
     """Mean of covariances (trials, channels, channels) in a metric of pyriemann's."""
     try:
-        from pyriemann.geometry import mean as means
-    except ImportError:  # pyriemann before 0.12
-        from pyriemann.utils import mean as means
-    return np.asarray(means.mean_covariance(covs, metric=metric))
+        from pyriemann.geometry.mean import gmean
+    except ImportError:  # its name before pyriemann 0.12
+        from pyriemann.utils.mean import mean_covariance as gmean
+    return np.asarray(gmean(covs, metric=metric))
 
 
 def augmented(epochs: ArrayLike, order: int = 3, lag_n: int = 2) -> Floats:

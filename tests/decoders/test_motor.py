@@ -1,0 +1,162 @@
+"""The pooled classifier, and the motor-imagery model fed whole blocks or packets."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from bciarena.decoders.motor import MotorSetup, MotorStream, cut_trials
+from bciarena.decoders.motor_model import MotorModel, MotorPlayer, TrainingBlock
+from bciarena.decoders.pooled import PooledRidge
+from bciarena.decoders.stopping import Itr
+from bciarena.errors import BadInput
+
+SETUP = MotorSetup(rate=250, packet_n=10, rows=tuple(range(6)), times=(10, 25, 50, 90))
+
+
+def test_pooled_ridge_equals_ridge_on_copied_features():
+    """Shared plus own weights are plain ridge on [x, sqrt(own) x in the person's place] (Evgeniou and Pontil)."""
+    rng = np.random.default_rng(0)
+    x, y, who = rng.standard_normal((40, 5)), rng.integers(0, 3, 40), np.arange(40) % 2 + 1
+    model = PooledRidge(own=2.0, ridge=0.1).fit(x, y, who)
+    wide = np.concatenate([x] + [np.sqrt(2.0) * x * (who == s)[:, None] for s in (1, 2)], axis=1)
+    alpha = 0.1 * np.mean(np.sum(wide**2, axis=1))
+    goal = np.eye(3)[y] - 1 / 3
+    plain = Ridge(alpha=alpha, fit_intercept=False).fit(wide, goal)
+    for s in (1, 2):
+        np.testing.assert_allclose(model.decision_function(x[who == s], s), plain.predict(wide[who == s]), atol=1e-9)
+    np.testing.assert_allclose(model.weights(99), plain.coef_[:, :5].T, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        (np.ones((3, 2)), [0, 0, 0], "two classes"),
+        (np.full((3, 2), np.nan), [0, 1, 0], "NaN"),
+        (np.zeros((3, 2)), [0, 1, 0], "zero"),
+        (np.ones((3, 2)), [0, 1], "fit together"),
+    ],
+)
+def test_pooled_ridge_refuses_bad_input(x, y, message):
+    with pytest.raises(BadInput, match=message):
+        PooledRidge().fit(x, y)
+
+
+def block(seed, trials=15, flat=None):
+    """A block whose class k makes channel k louder in the alpha band from 0.3 s after the cue."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(trials) % 3) + 201
+    length = 300 + trials * 1500
+    eeg = rng.standard_normal((6, length)) * 5
+    starts = 10 * (30 + 150 * np.arange(trials))
+    t = np.arange(1000) / 250
+    for k, start in zip(labels - 201, starts, strict=True):
+        wave = 12 * np.sin(2 * np.pi * 11 * t + rng.uniform(0, 6)) * (t > 0.3)
+        eeg[k, start : start + 1000] += wave
+        eeg[k + 3, start : start + 1000] -= 15 * np.exp(-((t - 0.35) ** 2) / 0.01)
+    if flat is not None:
+        eeg[flat] = 0
+    return TrainingBlock(eeg, starts, labels)
+
+
+@pytest.fixture(scope="module")
+def model():
+    people = {n: [block(10 * n + b) for b in range(3)] for n in (1, 2)}
+    return MotorModel(SETUP, Itr(3, rest_s=0.5)).fit(people)
+
+
+def play(model, person, given, spoil=None):
+    """Answers to a block played packet by packet, as the entry does."""
+    player = MotorPlayer(model)
+    player.start_block(person)
+    onsets = set((given.starts_n // 10 - 1).tolist())
+    answers, answered = [], True
+    for i in range(given.eeg.shape[1] // 10):
+        packet = given.eeg[:, 10 * i : 10 * i + 10].copy()
+        if spoil is not None:
+            spoil(i, packet)
+        said = player.push(packet)
+        if said is not None and not answered:
+            answer = model.policy_.decide(*said)
+            if answer is not None:
+                answers.append((int(model.classes_[answer]), said[1]))
+                answered = True
+        if i in onsets:
+            player.start_trial()
+            answered = False
+    return np.array(answers)
+
+
+def test_packets_and_whole_blocks_give_the_same_features():
+    given = block(1)
+    slow, covs = cut_trials(SETUP, given.eeg, given.starts_n)
+    stream = MotorStream(SETUP)
+    trial = 0
+    for i in range(given.eeg.shape[1] // 10):
+        stream.push(given.eeg[:, 10 * i : 10 * i + 10])
+        if trial > 0 and stream.used in SETUP.times:
+            j = SETUP.times.index(stream.used)
+            np.testing.assert_allclose(stream.covariance(stream.used), covs[trial - 1, j], rtol=2e-4, atol=1e-4)
+            np.testing.assert_allclose(stream.slow(stream.used), slow[trial - 1, : stream.used], atol=1e-9)
+        if trial < 15 and 10 * (i + 1) == given.starts_n[trial]:
+            stream.start_trial()
+            trial += 1
+    assert trial == 15
+
+
+def test_plays_a_known_person_and_a_stranger(model):
+    given = block(77)
+    for person in (1, 2, 5):
+        answers = play(model, person, given)
+        assert len(answers) == 15
+        assert np.mean(answers[:, 0] == given.labels) > 0.85
+        assert answers[:, 1].max() < 4
+
+
+def test_saved_and_loaded_it_gives_the_same_answers(model, tmp_path):
+    model.save(tmp_path / "m")
+    given = block(78)
+    np.testing.assert_array_equal(play(MotorModel.load(tmp_path / "m"), 1, given), play(model, 1, given))
+    with pytest.raises(BadInput, match="arena train"):
+        MotorModel.load(tmp_path / "nothing")
+
+
+def test_broken_packets_never_break_the_match(model):
+    given = block(79)
+
+    def spoil(i, packet):
+        if i % 7 == 0:
+            packet[2] = np.nan
+        if 500 < i < 600:
+            packet[:] = 0
+        if i == 700:
+            packet[:] = np.inf
+
+    answers = play(model, 1, given, spoil)
+    assert len(answers) == 15
+    assert np.mean(answers[:, 0] == given.labels) > 0.5
+
+
+def test_a_dead_channel_is_no_obstacle():
+    people = {1: [block(b, flat=5) for b in range(3)], 2: [block(20 + b) for b in range(3)]}
+    fitted = MotorModel(SETUP, Itr(3, rest_s=0.5)).fit(people)
+    given = block(90, flat=5)
+    assert np.mean(play(fitted, 1, given)[:, 0] == given.labels) > 0.8
+
+
+def test_training_says_what_is_missing():
+    given = block(1)
+    keep = given.labels != 203
+    part = TrainingBlock(given.eeg, given.starts_n[keep], given.labels[keep])
+    with pytest.raises(BadInput, match="subject 2 has 0 training trials of class 203"):
+        MotorModel(SETUP, Itr(3)).fit({1: [given], 2: [part]})
+    one = given.labels == 201
+    left = TrainingBlock(given.eeg, given.starts_n[one], given.labels[one])
+    with pytest.raises(BadInput, match="two classes"):
+        MotorModel(SETUP, Itr(3)).fit({1: [left]})
+    late = TrainingBlock(given.eeg, given.starts_n + 1200, given.labels)
+    with pytest.raises(BadInput, match="too near"):
+        MotorModel(SETUP, Itr(3)).fit({1: [late]})
+    with pytest.raises(BadInput, match="flat"):
+        MotorModel(SETUP, Itr(3)).fit({1: [TrainingBlock(given.eeg * 0, given.starts_n, given.labels)]})
+    with pytest.raises(BadInput, match="no training"):
+        MotorModel(SETUP, Itr(3)).fit({})
