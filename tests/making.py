@@ -35,15 +35,15 @@ def make_recording(book: Rulebook, *subjects: list[tuple[int, dict[int, int]]]) 
     return Recording(tuple(people))
 
 
-def write_folder(book: Rulebook, folder: Path, *subjects: list[tuple[int, dict[int, int]]], ending: str = ".npz") -> Path:
+def write_folder(
+    book: Rulebook, folder: Path, *subjects: list[tuple[int, dict[int, int]]], ending: str = ".npz"
+) -> Path:
     """The same as files of the contest layout."""
     for k, blocks in enumerate(subjects, 1):
         for b, (samples, codes) in enumerate(blocks, 1):
             path = folder / f"S{k:02d}" / f"block_{b}{ending}"
             write_contest(path, make_data(book, samples, codes), book.rate, book.channels)
     return folder
-
-
 
 
 def report(subject: int, block: int, position: int, value, think_s: float = 0.0) -> dict:

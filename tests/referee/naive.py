@@ -97,7 +97,11 @@ def trials_of(challenge: str, codes: list[int], reports: list[tuple[int, object,
             length = Fraction(position - trial["start"], rate)
             elapsed = length + (Fraction(think) if challenge == SPELLER else 0)
             late = elapsed >= LIMIT[challenge]
-        text = str(int(value)) if type(value) is float and value == int(value) and challenge not in (LIVENESS, REHAB) else str(value)
+        text = (
+            str(int(value))
+            if type(value) is float and value == int(value) and challenge not in (LIVENESS, REHAB)
+            else str(value)
+        )
         right = valid(challenge, value) and not late and text == result["truth"]
         if late and challenge == REHAB:
             text = "-1"
@@ -157,7 +161,11 @@ def total(challenge: str, blocks: list[tuple[int, list[dict]]]) -> float:
         return average(scores)
     if challenge == IMAGERY:
         return average(
-            bits(Fraction(sum(t["correct"] for t in trials), len(trials)), 3, float(average(t["length"] for t in trials)) + 0.5)
+            bits(
+                Fraction(sum(t["correct"] for t in trials), len(trials)),
+                3,
+                float(average(t["length"] for t in trials)) + 0.5,
+            )
             for _, trials in blocks
         )
     rated, people = [], {}

@@ -86,7 +86,12 @@ def test_rehab():
     # left flexion: exact 100; right flexion answered right fist: 50; left fist answered right: 0; right fist late: 0.
     book = rulebook("rehab")
     codes = {0: 1, 8500: 2, 17000: 3, 25500: 4}
-    reports = [report(1, 1, 1040, "1"), report(1, 1, 9560, "4"), report(1, 1, 18040, 2), report(1, 1, 25520 + 4000, "4")]
+    reports = [
+        report(1, 1, 1040, "1"),
+        report(1, 1, 9560, "4"),
+        report(1, 1, 18040, 2),
+        report(1, 1, 25520 + 4000, "4"),
+    ]
     score = judged(book, [(34000, codes)], *reports)
     assert score.score == 150
     assert score.metrics["mean_points"] == 37.5

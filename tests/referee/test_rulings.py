@@ -91,7 +91,12 @@ def test_r7_wrong_trials_take_time_too():
 def test_r8_any_report_in_a_still_trials_span_is_a_false_positive():
     """FP 表示静息态出现误判的试次数量."""
     blocks = [(4000, {0: 101, 2000: 5})]
-    for position, status in ((20, "false_positive"), (1990, "false_positive"), (2010, "false_positive"), (2020, "quiet")):
+    for position, status in (
+        (20, "false_positive"),
+        (1990, "false_positive"),
+        (2010, "false_positive"),
+        (2020, "quiet"),
+    ):
         first, _ = judged(SPELLER, blocks, report(1, 1, position, 5)).trials
         assert first.status == status, position
 

@@ -27,7 +27,9 @@ def test_counting_recording_comes_out_whole(book):
     lengths = [k * n + d for k in (1, 2, 3, 255, 256, 257, 512) for d in (-1, 0, 1) if k * n + d > 1]
     blocks = [(length, {0: opener, length - 1: 241}) for length in lengths]
     packets = drain(book, make_recording(book, blocks, blocks[:2]))
-    expected = [(1, b, length) for b, length in enumerate(lengths, 1)] + [(2, b, length) for b, length in enumerate(lengths[:2], 1)]
+    expected = [(1, b, length) for b, length in enumerate(lengths, 1)] + [
+        (2, b, length) for b, length in enumerate(lengths[:2], 1)
+    ]
     total = 0
     for subject, block, length in expected:
         own = [p for p in packets if (p.subject, p.block) == (subject, block)]

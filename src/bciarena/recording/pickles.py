@@ -67,6 +67,8 @@ def _build(path: Path, raw: Any, dtype: np.dtype[Any], shape: Any, order: Any) -
 class _Reader(pickle._Unpickler):
     """The interpreter's own pure-Python unpickler with a closed vocabulary."""
 
+    read: Callable[[int], bytes]  # set by load()
+    append: Callable[[Any], None]
     dispatch: ClassVar[dict[int, Callable[[Any], None]]] = dict(pickle._Unpickler.dispatch)
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
