@@ -25,8 +25,8 @@ def main(worker: int, storage_url: str, cache: str) -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print must not mix with the answers
 
+    from bciarena.jobs.lease import Lease
     from bciarena.jobs.perform import perform
-    from bciarena.jobs.queue import Lease
     from bciarena.jobs.storage import Storage
 
     storage = Storage(storage_url, Path(cache))

@@ -17,7 +17,7 @@ from typing import Any
 
 from bciarena.errors import BadInput
 from bciarena.jobs import scratch
-from bciarena.jobs.queue import Lease, Outcome
+from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.storage import Storage
 
 LOOK_EVERY_S = 5.0  # how often the size of the cluster is asked for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from bciarena.jobs.queue import Lease, Outcome
+from bciarena.jobs.lease import Lease, Outcome
 
 
 class Engine(Protocol):

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import IO, Any
 
 from bciarena.jobs import scratch
-from bciarena.jobs.queue import Lease, Outcome
+from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.storage import Storage
 
 JOBS_PER_CHILD = 200  # then a fresh process takes its place, so that nothing can pile up

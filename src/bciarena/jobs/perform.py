@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bciarena.errors import BadInput, EntryFailed, Fault
-from bciarena.jobs.queue import Lease, Outcome
+from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.scratch import scratch
 from bciarena.jobs.storage import Storage, Unwell
 
@@ -144,7 +144,7 @@ def entry_spec(payload: dict[str, Any], storage: Storage) -> str:
 
 def join(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
     """Put the runs of a match's shards together; they were added to the payload when the job was leased."""
-    from bciarena.jobs.shards import join_runs
+    from bciarena.jobs.joining import join_runs
 
     bad = [shard for shard in payload["shards"] if not shard["run"]]
     if bad:

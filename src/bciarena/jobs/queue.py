@@ -6,7 +6,6 @@ lease, for whatever reason, can change nothing any more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,52 +13,15 @@ from sqlalchemy.orm import Session, aliased
 
 from bciarena.errors import BadInput
 from bciarena.jobs.db import LEASE_LOCK, now_s, writing
+from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.model import ENDED, Job, Worker
+
+__all__ = ["FAULTS_ALLOWED", "LEASE_S", "Lease", "Outcome", "Queue", "enqueue", "to_do"]
 
 FAULTS_ALLOWED = 3
 LEASE_S = 15.0  # a worker that has not been heard of for so long is dead
 RETRY_S = (1.0, 5.0)  # how long after its first and second fault a job waits
 FORGET_S = 86400.0  # a worker not seen for so long leaves the list
-
-
-@dataclass(frozen=True)
-class Lease:
-    """A job in somebody's hands: plain values, ready to travel."""
-
-    job: int
-    attempt: int
-    kind: str
-    payload: dict[str, Any]
-    cpus: float = 1.0
-    memory_mb: int = 0
-
-    @property
-    def name(self) -> tuple[int, int]:
-        return self.job, self.attempt
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How an attempt ended: a verdict, or a fault of ours.
-
-    Attributes
-    ----------
-    verdict : str
-        ``ok`` and the others of score.json; empty: a fault.
-    error : str
-        The reason of a verdict, or what our fault was.
-    final : bool
-        A fault that trying again cannot mend.
-    unwell : bool
-        The machine is to blame (its disk is full, storage is away): the job goes back uncounted.
-    """
-
-    verdict: str = ""
-    result: dict[str, Any] | None = None
-    run: str | None = None
-    error: str = ""
-    final: bool = False
-    unwell: bool = False
 
 
 def enqueue(

@@ -23,8 +23,9 @@ from sqlalchemy.exc import SQLAlchemyError
 import bciarena
 from bciarena.jobs import db, scratch
 from bciarena.jobs.engine import Engine
+from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.model import Job
-from bciarena.jobs.queue import LEASE_S, Lease, Outcome, Queue
+from bciarena.jobs.queue import LEASE_S, Queue
 from bciarena.jobs.storage import Storage, Unwell
 
 BEATS_PER_LEASE = 15
