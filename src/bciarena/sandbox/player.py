@@ -210,7 +210,7 @@ class _Serving:
     def _end(self, code: int | None) -> End:
         verdict, words = self._verdict(code)
         notes = [f"{o.name} was cut: {o.size} bytes printed, {o.most} kept" for o in self.outputs if o.cut]
-        notes += [f"warning: {warning}" for warning in self.box.package.warnings]
+        notes += [f"warning: {warning}" for warning in (*self.box.package.warnings, *self.box.interpreter.warnings)]
         if self.box.sandbox == "none":
             notes.append("unsandboxed: the entry ran with this user's rights; not for ranking")
         if verdict != "ok" and self.match.finish_seen:  # the outcome was fixed by then (R18)
