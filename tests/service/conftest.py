@@ -97,6 +97,7 @@ class Town:
     def __init__(self, home: Path, url: str, **settings) -> None:
         self.settings = Settings.at(home, url, data_roots=(home / "data",), **settings)
         self.site = Site(self.settings)
+        self.people: list[Person] = []
         self.app = create_app(self.settings, self.site)
         self.server = uvicorn.Server(uvicorn.Config(self.app, port=0, log_level="error", ws="none"))
         self.thread = threading.Thread(target=self.server.run, daemon=True)
@@ -110,10 +111,14 @@ class Town:
         with self.site.session(writes=True) as session:
             if accounts.account_named(session, name) is None:
                 accounts.sign_up(session, name, PASSWORD, role=role)
-        return Person(self.base, name).sign_in()
+        return self._met(Person(self.base, name)).sign_in()
 
     def visitor(self) -> Person:
-        return Person(self.base)
+        return self._met(Person(self.base))
+
+    def _met(self, person: Person) -> Person:
+        self.people.append(person)
+        return person
 
     def contest(self, owner: str = "olga", slug: str = "spring", **phase) -> None:
         """An imagery contest with prepared recordings."""
@@ -129,7 +134,9 @@ class Town:
 
     def play(self) -> None:
         """Drain the queue with a real worker, boxed, and settle."""
-        work = Work(self.site.queue, self.site.storage, LocalEngine(self.site.storage, 1), say=lambda _: None, once=True)
+        work = Work(
+            self.site.queue, self.site.storage, LocalEngine(self.site.storage, 1), say=lambda _: None, once=True
+        )
         thread = threading.Thread(target=work.run)
         thread.start()
         thread.join(120)
@@ -138,6 +145,8 @@ class Town:
             time.sleep(0)
 
     def close(self) -> None:
+        for person in self.people:
+            person.http.close()
         self.server.should_exit = True
         self.thread.join(20)
 

@@ -18,7 +18,7 @@ router = APIRouter()
 @router.get("/operate")
 def operate(page: Page = APage) -> HTMLResponse:
     page.operator()
-    found = dict(page.session.execute(select(Job.state, func.count()).group_by(Job.state)).tuples())
+    found = {row[0]: row[1] for row in page.session.execute(select(Job.state, func.count()).group_by(Job.state))}
     deeds = select(Deed, Account.name).join(Account, Account.id == Deed.account_id).order_by(Deed.id.desc()).limit(100)
     return page.render(
         "operate.html",

@@ -1,0 +1,63 @@
+"""Shared by arena submit and arena status: waiting for a run on a site, and telling what it is."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from bciarena.errors import EntryFailed
+from bciarena.service.client import Client
+
+PAUSE_S = 0.7
+
+
+def line_of(run: dict[str, Any]) -> str:
+    """A run in one line."""
+    words = f"run {run['id']}  {run['contest']}/{run['phase']}  {run['entry']} v{run['version']}  {run['state']}"
+    if run["verdict"] not in (None, "ok"):
+        words += f" ({run['verdict']})"
+    if run["score"] is not None:
+        words += f"  score {run['score']:.4f}"
+        if run["low"] is not None:
+            words += f" (95 %: {run['low']:.2f} to {run['high']:.2f})"
+    if run["disqualified"]:
+        words += f"  disqualified: {run['disqualified']}"
+    return words
+
+
+def follow_run(client: Client, run_id: int) -> dict[str, Any]:
+    """Wait until a run has ended, showing where it is."""
+    console = Console(stderr=True)
+    said = ""
+    with Progress(TextColumn("{task.description}"), BarColumn(), console=console, transient=True) as shown:
+        task = shown.add_task("queued", total=1.0)
+        while True:
+            run: dict[str, Any] = client.call("GET", f"/submissions/{run_id}")
+            words = _words(run)
+            shown.update(task, description=words, completed=run["progress"].get("share", 0.0))
+            if run["state"] != said and not console.is_terminal:
+                console.print(words, highlight=False)
+            said = run["state"]
+            # The interval is drawn just after the run has ended.
+            if run["final"] and (run["ranked"] is not None or run["state"] not in ("scored", "failed")):
+                return run
+            time.sleep(PAUSE_S)
+
+
+def _words(run: dict[str, Any]) -> str:
+    at = run["progress"]
+    if run["state"] == "running" and at:
+        speed = at.get("packets_per_s") or 0
+        return f"running: subject {at.get('subject')}, block {at.get('block')}, {speed:,.0f} packets/s"
+    if run["state"] == "queued" and run["before"] is not None:
+        return f"queued: {run['before']} before it"
+    return str(run["state"])
+
+
+def result_of(run: dict[str, Any]) -> None:
+    """A run that failed by its own fault ends the command as `arena run` would."""
+    if run["state"] == "failed":
+        raise EntryFailed(run["verdict"] or "failed", run["reason"])

@@ -1,0 +1,102 @@
+"""arena contest: making and looking after contests on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Make contests and look after them.", no_args_is_help=True)
+
+Home = Annotated[Path | None, typer.Option(help="Folder of the site; default: ARENA_HOME or this user's.")]
+Database = Annotated[str | None, typer.Option(help="URL of the site's database.")]
+Stored = Annotated[str | None, typer.Option(help="Folder or fsspec URL of the site's files.")]
+
+
+@app.command()
+def create(
+    file: Annotated[Path, typer.Argument(help="contest.toml; docs/hosting.md describes it.")],
+    home: Home = None,
+    database: Database = None,
+    storage: Stored = None,
+    owner: Annotated[str | None, typer.Option(help="Account that manages it; default: the first operator.")] = None,
+) -> None:
+    """Create a contest from a single file and prepare its recordings."""
+    from rich.console import Console
+    from sqlalchemy import select
+
+    from bciarena.errors import BadInput
+    from bciarena.service import contests
+    from bciarena.service.accounts import account_named, first_operator
+    from bciarena.service.models import Account
+    from bciarena.service.settings import Settings
+    from bciarena.service.site import Site
+    from bciarena.service.spec import read_toml
+
+    spec = read_toml(file)
+    site = Site(Settings.at(home, database, storage))
+    with site.session(writes=True) as session:
+        made = first_operator(session) if owner is None else None
+        if made:
+            print(f"operator account made: name {made[0]}, password {made[1]} (shown only now)")
+        account = session.scalar(select(Account).where(Account.role == "operator").order_by(Account.id).limit(1))
+        if owner is not None:
+            account = account_named(session, owner)
+            if account is None or account.role == "contestant":
+                raise BadInput(f"--owner {owner}: no organiser or operator has this name")
+        assert account is not None
+        contest = contests.create(session, account, spec, None)
+        for phase in contest.phases:
+            with Console(stderr=True).status(f"preparing the recordings of {phase.name}"):
+                contests.prepare(session, site.storage, phase)
+            session.refresh(phase)
+            if "trouble" in phase.data_about:
+                raise BadInput(f"{file}: phase {phase.name}: {phase.data_about['trouble']} (mend it on the site)")
+            about = phase.data_about
+            print(f"{phase.name}: {about['subjects']} subjects, {about['blocks']} blocks, {about['trials']} trials")
+        print(f"contest {contest.slug} is there: /contests/{contest.slug}")
+
+
+@app.command("list")
+def show(home: Home = None, database: Database = None, storage: Stored = None) -> None:
+    """List the contests of a site."""
+    from bciarena.service import contests
+    from bciarena.service.settings import Settings
+    from bciarena.service.site import Site
+
+    site = Site(Settings.at(home, database, storage))
+    with site.session(writes=False) as session:
+        for contest in contests.all_contests(session):
+            phases = ", ".join(f"{phase.name} ({contests.phase_state(phase)})" for phase in contest.phases)
+            print(f"{contest.slug}  {contest.rulebook}  {contest.title}: {phases}")
+
+
+@app.command()
+def export(
+    slug: Annotated[str, typer.Argument(help="The contest.")],
+    phase: Annotated[str, typer.Argument(help="The phase.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="File; default: stdout.")] = None,
+    home: Home = None,
+    database: Database = None,
+    storage: Stored = None,
+) -> None:
+    """Write every submission of a phase as CSV."""
+    from bciarena.errors import BadInput
+    from bciarena.service import contests
+    from bciarena.service.export import board_csv
+    from bciarena.service.refusals import Refused
+    from bciarena.service.settings import Settings
+    from bciarena.service.site import Site
+
+    site = Site(Settings.at(home, database, storage))
+    with site.session(writes=False) as session:
+        try:
+            stage = contests.phase_named(contests.contest_named(session, slug), phase)
+        except Refused:
+            raise BadInput(f"{slug} {phase}: there is no such contest or phase") from None
+        text = board_csv(session, stage)
+    if out is None:
+        print(text, end="")
+    else:
+        out.write_text(text, "utf-8")

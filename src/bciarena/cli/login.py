@@ -1,0 +1,29 @@
+"""arena login: signs in to a contest site."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def main(
+    site: Annotated[str, typer.Argument(help="Address of the site, e.g. http://127.0.0.1:8000")],
+    name: Annotated[str | None, typer.Option(help="Your name there; asked for when left out.")] = None,
+    token: Annotated[str | None, typer.Option(help="A token from your account page instead of a password.")] = None,
+    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
+) -> None:
+    """Sign in to a site; arena submit and arena status then know you. Only a token is kept, not the password."""
+    import socket
+    import sys
+
+    from bciarena.service.client import Client, keep_login
+
+    if token is None:
+        who = name or typer.prompt("name")
+        password = sys.stdin.readline().rstrip("\n") if password_stdin else typer.prompt("password", hide_input=True)
+        body = {"name": who, "password": password, "label": f"arena login on {socket.gethostname()}"[:60]}
+        token = str(Client(site).call("POST", "/token", json=body)["token"])
+    me = Client(site, token).call("GET", "/me")
+    where = keep_login(site.rstrip("/"), token)
+    print(f"signed in as {me['name']} ({me['role']}); the token is kept in {where}")
