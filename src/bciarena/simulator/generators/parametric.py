@@ -153,21 +153,16 @@ def _state(run: Array, settings: ParametricSettings) -> _State:
     return _State(past_map, noise_map, residuals, factor)
 
 
-def _companion(weights: Array) -> Array:
-    channels_n, width = weights.shape
-    return np.vstack([weights, np.eye(width - channels_n, width)])
-
-
 def _unrolled(weights: Array, channels_n: int) -> tuple[Array, Array]:
     """Return the maps from the past (nearest lag first) and from a block's innovations to the block."""
-    step = _companion(weights)
-    width = step.shape[0]
+    width = weights.shape[1]
     power = np.eye(width)
     noise_column = np.zeros((BLOCK_N, channels_n, channels_n))
     past_map = np.empty((BLOCK_N, channels_n, width))
     for index in range(BLOCK_N):
         noise_column[index] = power[:channels_n, :channels_n]
-        power = step @ power
+        # One step of the companion matrix: a new first row of blocks, the others move down.
+        power = np.concatenate([weights @ power, power[:-channels_n]])
         past_map[index] = power[:channels_n]
     noise_map = np.zeros((BLOCK_N, channels_n, BLOCK_N, channels_n))
     for index in range(BLOCK_N):
