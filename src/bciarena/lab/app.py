@@ -1,0 +1,86 @@
+"""The lab's web server: two pages, one line for everyone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, WebSocket, WebSocketDisconnect
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.staticfiles import StaticFiles
+from jinja2 import Environment, PackageLoader
+
+from bciarena.challenges import rulebook
+from bciarena.lab.hub import ROLES, Hub
+
+BEHIND_MOST = 1000  # messages a slow listener may lag behind before it is let go
+POLICY = "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; frame-ancestors 'none'"
+
+
+def make_app(hub: Hub) -> FastAPI:
+    """The application around one hub."""
+    app = FastAPI(title="BCI Arena lab", openapi_url=None)
+    pages = Environment(loader=PackageLoader("bciarena.lab"), autoescape=True)
+    book = rulebook(hub.timeline.challenge)
+    shown = {"challenge": book.name, "title": book.title, "title_zh": book.title_zh}
+    static = Path(str(resources.files("bciarena.lab") / "static"))
+    app.mount("/static", StaticFiles(directory=static), name="static")
+
+    def page(name: str) -> HTMLResponse:
+        return HTMLResponse(pages.get_template(name).render(shown), headers={"Content-Security-Policy": POLICY})
+
+    @app.get("/")
+    def root() -> RedirectResponse:
+        return RedirectResponse("/operator")
+
+    @app.get("/stage")
+    def stage() -> HTMLResponse:
+        return page("stage.html")
+
+    @app.get("/operator")
+    def operator() -> HTMLResponse:
+        return page("operator.html")
+
+    @app.websocket("/ws/{role}")
+    async def line(socket: WebSocket, role: str) -> None:
+        if role not in ROLES:
+            await socket.close(4404)
+            return
+        await socket.accept()
+        await _serve(hub, socket, role)
+
+    return app
+
+
+async def _serve(hub: Hub, socket: WebSocket, role: str) -> None:
+    waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue(BEHIND_MOST)
+    loop = asyncio.get_running_loop()
+
+    def send(message: dict[str, Any]) -> None:
+        def put() -> None:
+            if not waiting.full():
+                waiting.put_nowait(message)
+
+        loop.call_soon_threadsafe(put)
+
+    async def write() -> None:
+        while True:
+            await socket.send_text(json.dumps(await waiting.get()))
+
+    hub.join(role, send)
+    writer = asyncio.create_task(write())
+    try:
+        while True:
+            try:
+                message = json.loads(await socket.receive_text())
+            except ValueError:
+                continue  # not JSON: nothing we could act on
+            if isinstance(message, dict):
+                hub.hear(role, message, send)
+    except WebSocketDisconnect:
+        hub.leave(role, send)
+    finally:
+        writer.cancel()

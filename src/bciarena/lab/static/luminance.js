@@ -1,0 +1,16 @@
+// What a flickering area shows, as a pure function of time. bciarena/lab/luminance.py holds the same formula.
+export const RANGES = { speller: [0.361, 0.5], turing: [(1 - 0.618) / 2, (1 + 0.618) / 2] };
+export const BACKGROUND = 0.5;
+
+export function luminance(timeS, hz, phaseRad, [low, high]) {
+  return low + ((high - low) * (1 + Math.sin(2 * Math.PI * hz * timeS + phaseRad))) / 2;
+}
+
+export const level = (grey) => Math.floor(grey * 255 + 0.5);
+
+export function refusal(refreshHz, frequenciesHz) {
+  const limit = refreshHz / 2.2;
+  const beyond = frequenciesHz.filter((hz) => hz > limit).sort((a, b) => a - b);
+  if (!beyond.length) return null;
+  return `this screen refreshes at ${refreshHz.toFixed(1)} Hz and can show up to ${limit.toFixed(1)} Hz, not ${beyond.at(-1)} Hz`;
+}

@@ -1,0 +1,60 @@
+// The operator's page: commands, where the block is, what the stream looks like.
+import { Link } from "./link.js";
+
+const $ = (id) => document.getElementById(id);
+const link = new Link("operator");
+const windowS = 6;
+let trace = null;
+
+for (const button of document.querySelectorAll("[data-command]")) {
+  button.addEventListener("click", () => link.send({ type: "command", name: button.dataset.command }));
+}
+
+link.on("status", (s) => {
+  $("page").textContent = s.stimulus ? "connected / 已连接" : "not connected / 未连接";
+  $("refresh").textContent = s.refresh_hz ? `${s.refresh_hz.toFixed(2)} Hz` : "–";
+  $("trial").textContent = s.trials ? `${s.trial} / ${s.trials}` : "–";
+  $("now").textContent = s.now ?? "–";
+  $("next").textContent = s.next ?? "–";
+  $("dropped").textContent = s.dropped;
+  $("answers").textContent = s.answers.length ? s.answers.slice(-12).join("  ") : "–";
+  $("operators").textContent = s.operators;
+  $("message").textContent = s.message ?? "";
+  $("stream").textContent = s.stream ?? "no stream / 无数据流";
+});
+link.on("closed", () => { $("message").textContent = "the hub is not reachable; trying again / 连接中断，正在重试"; });
+
+link.on("traces", ({ channels, rate, data, hints }) => {
+  if (!trace || trace.channels.join() !== channels.join()) trace = { channels, rate, rows: channels.map(() => []) };
+  trace.rate = rate;
+  data.forEach((row, k) => { trace.rows[k].push(...row); trace.rows[k].splice(0, Math.max(0, trace.rows[k].length - rate * windowS)); });
+  $("hints").textContent = hints.join("  ·  ");
+});
+
+function draw() {
+  const canvas = $("traces");
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = canvas.clientWidth * ratio;
+  canvas.height = 420 * ratio;
+  const pen = canvas.getContext("2d");
+  pen.scale(ratio, ratio);
+  if (trace) {
+    const gap = 420 / trace.channels.length;
+    pen.font = "12px system-ui";
+    trace.rows.forEach((row, k) => {
+      const middle = gap * (k + 0.5);
+      const mean = row.reduce((a, b) => a + b, 0) / Math.max(row.length, 1);
+      pen.fillStyle = "#8b949e";
+      pen.fillText(trace.channels[k], 4, middle + 4);
+      pen.strokeStyle = "#58a6ff";
+      pen.beginPath();
+      row.forEach((v, i) => {
+        const [x, y] = [46 + (i / (trace.rate * windowS)) * (canvas.clientWidth - 52), middle - ((v - mean) / 100) * gap];
+        i ? pen.lineTo(x, y) : pen.moveTo(x, y);
+      });
+      pen.stroke();
+    });
+  }
+  requestAnimationFrame(draw);
+}
+draw();

@@ -1,0 +1,98 @@
+// The 40 keys. Each key is a tile of the background grey with a darker grid on it; only the grid flickers.
+import { BACKGROUND, RANGES, level, luminance } from "./luminance.js";
+import { drawPatch, fit, grey } from "./player.js";
+
+const LABELS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "␣", ",", ".", "⌫"];
+const [COLUMNS, ROWS, CELLS] = [10, 4, 8];
+
+export class SpellerStage {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.typed = "";
+    this.said = null;
+    this.patch = false;
+    new ResizeObserver(() => this.layout()).observe(canvas);
+    this.layout();
+  }
+
+  begin() { this.typed = ""; this.said = null; }
+
+  message(text) { this.note = text; }
+
+  layout() {
+    this.pen = fit(this.canvas);
+    const [w, h] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const side = Math.min((w - 40) / (COLUMNS * 1.25), (h - 130) / (ROWS * 1.35));
+    const [gapX, gapY] = [(w - 40 - side * COLUMNS) / (COLUMNS - 1), (h - 130 - side * ROWS) / (ROWS - 1)];
+    this.keys = LABELS.map((label, k) => {
+      const [x, y] = [20 + (k % COLUMNS) * (side + gapX), 100 + Math.floor(k / COLUMNS) * (side + gapY)];
+      const grid = new Path2D();
+      const cell = side / CELLS;
+      for (let i = 0; i < CELLS; i++) for (let j = 0; j < CELLS; j++) if ((i + j) % 2) grid.rect(x + i * cell, y + j * cell, cell, cell);
+      return { label, x, y, side, grid };
+    });
+  }
+
+  // The luminance of every key's grid at a time; also what the photometric test asks for.
+  levels(step, timeS) {
+    const flicker = step?.kind === "flicker";
+    return this.keys.map((_, k) => {
+      const hz = 8 + 0.2 * k;
+      const value = flicker ? luminance(timeS, hz, 0.5 * Math.PI * (k % 4), RANGES.speller) : RANGES.speller[1];
+      return level(value);
+    });
+  }
+
+  draw(step, timeS) {
+    const pen = this.pen;
+    pen.fillStyle = "#000";
+    pen.fillRect(0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
+    const back = grey(level(BACKGROUND));
+    const levels = this.levels(step, timeS);
+    const cued = ["cue", "still", "flicker"].includes(step?.kind) ? step.params.key : null;
+    this.keys.forEach((key, k) => {
+      pen.fillStyle = back;
+      pen.fillRect(key.x, key.y, key.side, key.side);
+      pen.fillStyle = grey(levels[k]);
+      pen.fill(key.grid);
+      pen.fillStyle = "#000";
+      pen.font = `${key.side * 0.42}px system-ui`;
+      pen.textAlign = "center";
+      pen.textBaseline = "middle";
+      pen.fillText(key.label, key.x + key.side / 2, key.y + key.side / 2);
+      if (cued === k + 1 && step.kind === "cue") this.frame(key, "#e33", 5);
+      if (cued === k + 1 && step.kind !== "cue") this.mark(key);
+      if (step?.kind === "feedback" && this.said === k + 1) this.frame(key, "#3c6", 6);
+    });
+    pen.textAlign = "left";
+    pen.fillStyle = "#222";
+    pen.fillRect(20, 16, this.canvas.clientWidth - 40, 56);
+    pen.fillStyle = "#eee";
+    pen.font = "30px system-ui";
+    pen.fillText(this.note ?? `${this.typed}▏`, 34, 46);
+    drawPatch(this, pen, this.canvas, step?.kind === "flicker" && Math.sin(2 * Math.PI * (step.params.hz ?? 10) * timeS + (step.params.phase_rad ?? 0)) > 0);
+  }
+
+  frame(key, colour, width) {
+    this.pen.strokeStyle = colour;
+    this.pen.lineWidth = width;
+    this.pen.strokeRect(key.x - width, key.y - width, key.side + 2 * width, key.side + 2 * width);
+  }
+
+  mark(key) { // a small triangle below the key to look at
+    this.pen.fillStyle = "#e33";
+    this.pen.beginPath();
+    this.pen.moveTo(key.x + key.side / 2, key.y + key.side + 4);
+    this.pen.lineTo(key.x + key.side / 2 - 8, key.y + key.side + 18);
+    this.pen.lineTo(key.x + key.side / 2 + 8, key.y + key.side + 18);
+    this.pen.fill();
+  }
+
+  feedback({ value }) {
+    const key = Number(value);
+    if (!(key >= 1 && key <= 40)) return;
+    this.said = key;
+    const label = LABELS[key - 1];
+    this.typed = label === "⌫" ? this.typed.slice(0, -1) : this.typed + (label === "␣" ? " " : label);
+  }
+}
