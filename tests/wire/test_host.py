@@ -2,13 +2,12 @@
 
 import os
 import threading
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from bciarena.wire import page
-from bciarena.wire.client import Client
+from bciarena.wire.client import Client, Packet
 from bciarena.wire.host import PATIENCE, Host
 from bciarena.wire.page import Malformed
 
@@ -48,7 +47,7 @@ def until_asked(host, seq):
 
 def packet(data, **more):
     fields = {"subject": 2, "block": 3, "number": 4, "start": 10, "total_start": 110, "finished": False}
-    return SimpleNamespace(data=data, **{**fields, **more})
+    return Packet(data=data, **{**fields, **more})
 
 
 @pytest.mark.parametrize("width", [N, 1, 3])

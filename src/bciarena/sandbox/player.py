@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import time
+from itertools import repeat
 from pathlib import Path
 
 from bciarena.entries.model import Interpreter, Package
@@ -100,17 +101,16 @@ class _Serving:
         """Answer requests until the entry is done, gone, out of time or out of line."""
         match, host, words = self.match, self.host, self.host.words
         spin = page.SPIN if len(os.sched_getaffinity(0)) > 1 else 1
-        patience, seq = spin, 0
+        patience, seq, ask = spin, 0, page.ASK
         while True:
-            for _ in range(patience):
-                if words[page.ASK] != seq:
+            for _ in repeat(None, patience):
+                if words[ask] != seq:
                     break
             else:
                 began_s = time.monotonic()
                 if not self._sleep(seq):
                     return
-                short = time.monotonic() - began_s < page.LONG_WAIT_S
-                patience = spin if short else min(spin, page.SHORT_SPIN)
+                patience = page.patience(patience, time.monotonic() - began_s, spin)
             seq += 1
             kind = host.asked(seq)
             if words[page.PRINTED]:

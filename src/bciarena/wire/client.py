@@ -6,12 +6,14 @@ import select
 import threading
 import time
 from collections import namedtuple
+from itertools import repeat
 
 import numpy as np
 
 from . import page
 from .values import plain_value
 
+_header, _new = page.HEADER.unpack_from, tuple.__new__  # short ways: a packet costs a few microseconds in all
 _Fields = namedtuple("_Fields", "data subject block number start total_start finished")
 
 
@@ -54,9 +56,7 @@ class Client:
     def next(self):
         with self._lock:
             self._ask(page.NEXT)
-            what, subject, block, number, start, total, count, finished = page.HEADER.unpack_from(
-                self._map, page.HEADER_AT
-            )
+            what, subject, block, number, start, total, count, finished = _header(self._map, page.HEADER_AT)
             if what != page.PACKET:
                 return None
             if count == self._packet_n:
@@ -64,7 +64,7 @@ class Client:
             else:
                 flat = np.frombuffer(self._map, np.float64, self._rows * count, page.DATA_AT)
                 data = flat.reshape(self._rows, count).copy()
-        return Packet(data, subject, block, number, start, total, finished == 1)
+        return _new(Packet, (data, subject, block, number, start, total, finished == 1))
 
     def report(self, value):
         raw = page.pack_value(plain_value(value))
@@ -73,7 +73,7 @@ class Client:
 
     def tell(self, kind, text=""):
         """READY, DONE or FAILED, with a text for the last."""
-        raw = text.encode("utf-8", "replace")[: page.LONGEST_ASK]
+        raw = (text or " ").encode("utf-8", "replace")[: page.LONGEST_ASK]
         with self._lock:
             self._ask(kind, raw)
 
@@ -85,14 +85,14 @@ class Client:
         words = self._words
         if raw:
             self._map[page.ASKED_AT : page.ASKED_AT + len(raw)] = raw
-        words[page.LENGTH] = len(raw)
+            words[page.LENGTH] = len(raw)
         words[page.KIND] = kind
         self._seq = seq = self._seq + 1
         words[page.ASK] = seq  # last: from here the referee may look
         if words[page.HOST_ASLEEP]:
             os.write(self._out, page.WAKE)
         reply = page.REPLY
-        for _ in range(self._patience):
+        for _ in repeat(None, self._patience):
             if words[reply] == seq:
                 return
         self._sleep(seq)
@@ -105,5 +105,4 @@ class Client:
             if self._poll.poll(page.POLL_MS) and not os.read(self._in, 64):
                 os._exit(0)  # the referee is gone: there is nobody to play for
         words[page.BOX_ASLEEP] = 0
-        short = time.perf_counter() - began < page.LONG_WAIT_S
-        self._patience = self._spin if short else min(self._spin, page.SHORT_SPIN)
+        self._patience = page.patience(self._patience, time.perf_counter() - began, self._spin)

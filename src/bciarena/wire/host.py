@@ -12,6 +12,7 @@ import numpy as np
 from . import page
 from .page import Malformed
 
+_header = page.HEADER.pack_into
 PATIENCE = 1000  # wake-up bytes without a request before it counts as flooding
 
 
@@ -34,6 +35,7 @@ class Host:
         fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
         self._map = mmap.mmap(fd, size)
         self.words = memoryview(self._map)[: page.WORDS * 8].cast("q")
+        self._shape = (rows, packet_n)
         self._full = np.frombuffer(self._map, np.float64, rows * packet_n, page.DATA_AT).reshape(rows, packet_n)
         self.wake_fd, out = os.pipe()
         box_in, self._wake_box = os.pipe()
@@ -59,11 +61,12 @@ class Host:
 
     def asked(self, seq: int) -> int:
         """The kind of the open request, which must be number ``seq``."""
-        number = self.words[page.ASK]
+        words = self.words
+        number = words[page.ASK]
         if number != seq:
             raise Malformed("request number %d where %d was due: one request at a time" % (number, seq))
         self._spurious = 0
-        return self.words[page.KIND]
+        return words[page.KIND]
 
     def payload(self) -> bytes:
         """A copy of the request's payload."""
@@ -85,23 +88,14 @@ class Host:
             self.reply(seq, page.CLOSED)
             return
         data = packet.data
-        if data.shape == self._full.shape:
+        if data.shape == self._shape:
             self._full[...] = data
         else:
             raw = np.ascontiguousarray(data, np.float64).tobytes()
             self._map[page.DATA_AT : page.DATA_AT + len(raw)] = raw
-        page.HEADER.pack_into(
-            self._map,
-            page.HEADER_AT,
-            page.PACKET,
-            packet.subject,
-            packet.block,
-            packet.number,
-            packet.start,
-            packet.total_start,
-            data.shape[1],
-            packet.finished,
-        )
+        _, subject, block, number, start, total, finished = packet
+        width = data.shape[1]
+        _header(self._map, page.HEADER_AT, page.PACKET, subject, block, number, start, total, width, finished)
         self._answered(seq)
 
     def reply(self, seq: int, what: int = page.TAKEN) -> None:

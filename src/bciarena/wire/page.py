@@ -29,9 +29,9 @@ PACKET, CLOSED, TAKEN = 1, 2, 3  # kinds of replies
 
 WAKE = b"w"
 POLL_MS = 20  # a sleeper looks up this often, whatever happens
-SPIN = 2500  # looks at a word before going to sleep, about 0.1 ms
-SHORT_SPIN = 40  # after a long wait: the next one will be long too
-LONG_WAIT_S = 0.0002
+SPIN = 1000  # looks at a word before going to sleep, about 50 us
+SHORT_SPIN = 20
+LONG_WAIT_S = 0.0001
 
 LONGEST_TEXT = 64  # characters of an answer
 EXACT = 2**53
@@ -46,6 +46,15 @@ class Malformed(Exception):
 def page_bytes(rows: int, packet_n: int) -> int:
     """Size of the shared page for packets of at most (rows, packet_n) float64."""
     return DATA_AT + rows * packet_n * 8
+
+
+def patience(before: int, waited_s: float, spin: int) -> int:
+    """How often to look before the next sleep, after a wait that ended in one.
+
+    A short one was nearly met: look longer. A long one says that the other side computes, or that there are more
+    processes than cores: then every look is taken from somebody's computing.
+    """
+    return min(spin, before * 4) if waited_s < LONG_WAIT_S else min(spin, SHORT_SPIN)
 
 
 def pack_value(value: Any) -> bytes:
