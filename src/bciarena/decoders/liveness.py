@@ -1,0 +1,347 @@
+"""Real or generated, and whose: a detector that knows the person it looks at.
+
+Who it is shows in the spectra, and is nearly certain after three seconds. So the detector may ask a narrower
+question than "is this real": does this window look like *this person's* real EEG, or like what generators make of
+it? Each window's statistics (:mod:`bciarena.decoders.liveness_statistics`) are looked at as they are, and as
+distances from two references of the person and state: the mean over real calibration windows, and the mean over
+generated ones. A ridge logistic regression, trained over all people, weighs them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import scipy.fft
+from numpy.typing import NDArray
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+
+from bciarena.decoders.evidence import LogPool
+from bciarena.decoders.liveness_statistics import SRATE, WINDOW_N, statistic_names, statistics
+from bciarena.decoders.stopping import StoppingPolicy, fit_policy, itr_bits_per_min
+from bciarena.errors import BadInput
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+State = tuple[int, int]
+"""Subject number, and 0 eyes open or 1 eyes closed."""
+
+PACKET_N = 50
+TIMES_N = tuple(packets * PACKET_N for packets in (15, 18, 21, 24, 27, 30, 33))
+"""Samples after which a decision may be made: 3 s, which is as long as any shorter answer counts, and later."""
+FOLDS = 3
+_CLIP = 4.0
+
+
+@dataclass
+class Windows:
+    """Windows of EEG with whom they come from.
+
+    Attributes
+    ----------
+    eeg : array, shape (windows, channels, WINDOW_N)
+    state : array of int, shape (windows, 2)
+        Subject and eyes (see State); eyes -1 where it is not known.
+    trial : array of int, shape (windows,)
+        Windows of one trial share a number.
+    real : array of bool, shape (windows,)
+    """
+
+    eeg: NDArray[np.floating]
+    state: Ints
+    trial: Ints
+    real: NDArray[np.bool_]
+    statistics: Array = field(init=False)
+    spectra: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        parts = [self.eeg[first : first + 256] for first in range(0, len(self.eeg), 256)]
+        if not parts:
+            raise BadInput("liveness: no windows to learn from")
+        self.statistics = np.concatenate([statistics(part) for part in parts])
+        self.spectra = np.concatenate([log_spectra(part) for part in parts])
+
+
+@dataclass
+class People:
+    """What is known of one group of people.
+
+    Attributes
+    ----------
+    real : Windows
+        Calibration: real, eyes known.
+    fake : Windows
+        Generated from the calibration, eyes known.
+    labelled : Windows, optional
+        Trials like those to be judged, in order: windows ending at each of TIMES_N that the trial reaches.
+    """
+
+    real: Windows
+    fake: Windows
+    labelled: Windows | None = None
+
+
+def log_spectra(windows: NDArray[np.floating]) -> Array:
+    """Log power per channel in bands of 1 Hz (0.5 to 42.5 Hz) and of channel differences, (windows, features)."""
+    signal = np.asarray(windows, dtype=np.float64)
+    channels = signal.shape[1]
+    one, other = np.triu_indices(channels, 1)
+    signal = np.concatenate([signal, signal[:, one] - signal[:, other]], axis=1)
+    tapered = (signal - signal.mean(axis=-1, keepdims=True)) * np.hanning(signal.shape[-1])
+    power = np.abs(scipy.fft.rfft(tapered)) ** 2
+    hz = np.arange(power.shape[-1]) * SRATE / signal.shape[-1]
+    edges = np.searchsorted(hz, np.arange(0.5, 43.5))
+    sums = np.add.reduceat(power, edges, axis=-1)[..., :-1]
+    return np.log(sums + 1e-3).reshape(len(signal), -1)
+
+
+class LivenessModel:
+    """Identity by linear discriminants on spectra, reality by a logistic regression on shape."""
+
+    def fit(
+        self,
+        groups: Mapping[str, People],
+        scored: str,
+        ridge: float = 2000.0,
+        advance: Callable[[str], None] = lambda step: None,
+    ) -> LivenessModel:
+        """Learn from every group; the people of the group ``scored`` are those to be told apart.
+
+        Parameters
+        ----------
+        groups : mapping of str to People
+        scored : str
+        ridge : float
+            Strength of the regression's ridge.
+        advance : callable
+            Called with the name of each step before it begins.
+        """
+        names = np.array(statistic_names())
+        self._alike = np.char.startswith(names, "spectral")
+        advance("who is who")
+        people = groups[scored]
+        self._fit_identity(people)
+        spreads = [_within(group.real) for group in groups.values()]
+        self.spread_: Array = np.sqrt(np.mean(np.square(spreads), axis=0)) + 1e-6
+        references = {name: _references(group) for name, group in groups.items()}
+        self.states_: Ints = np.array(sorted(references[scored]))
+        self.references_: Array = np.stack([np.stack(references[scored][s[0], s[1]]) for s in self.states_.tolist()])
+
+        advance("references")
+        rows, real, group_of, subject, trial = [], [], [], [], []
+        for number, (name, group) in enumerate(groups.items()):
+            for part in (group.real, group.fake, group.labelled):
+                if part is None:
+                    continue
+                rows.append(self._rows(part, references[name], leave_out=part is group.real))
+                real.append(part.real)
+                subject.append(part.state[:, 0] if part is group.labelled else np.zeros(len(part.real), int))
+                group_of.append(np.full(len(part.real), number))
+                trial.append(part.trial)
+        x, y = np.concatenate(rows).astype(np.float32), np.concatenate(real)
+        who, number = np.concatenate(subject), np.concatenate(group_of)
+        held = who > 0
+        if held.any():
+            advance("how sure to be")
+            self._fit_stopping(x, y, who * 100 + number, held, np.concatenate(trial), ridge)
+        else:
+            self.pool_, self.policy_ = None, StoppingPolicy(3.0, 3.0, 2.0, 2.0)
+        advance("real or generated")
+        self.centre_, self.scale_, self.weights_, self.offset_ = _regression(x, y, ridge)
+        return self
+
+    def _fit_identity(self, people: People) -> None:
+        spectra = np.concatenate([people.real.spectra, people.fake.spectra])
+        state = np.concatenate([people.real.state, people.fake.state])
+        labels = state[:, 0] * 2 + state[:, 1]
+        model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(spectra, labels)
+        self.identity_states_: Ints = np.stack([model.classes_ // 2, model.classes_ % 2], axis=1)
+        self.identity_weights_: Array = model.coef_.T
+        self.identity_offset_: Array = model.intercept_
+
+    def _rows(self, part: Windows, references: Mapping[State, tuple[Array, Array]], leave_out: bool) -> Array:
+        """Regression inputs; a calibration trial is compared with the person's other trials."""
+        rows = np.empty((len(part.statistics), 5 * part.statistics.shape[1]), dtype=np.float32)
+        for subject in np.unique(part.state[:, 0]).tolist():
+            mine = np.flatnonzero(part.state[:, 0] == subject)
+            known = {key: value for key, value in references.items() if key[0] == subject}
+            for index in mine.tolist():
+                vector = part.statistics[index]
+                state = min(known, key=lambda key: self._distance(vector, known[key][0]))
+                real, fake = known[state]
+                if leave_out:
+                    others = (part.state == state).all(axis=1) & (part.trial != part.trial[index])
+                    real = part.statistics[others].mean(axis=0) if others.any() else real
+                rows[index] = self._row(vector, real, fake)
+        return rows
+
+    def _distance(self, vector: Array, reference: Array) -> float:
+        off = ((vector - reference) / self.spread_)[self._alike]
+        return float(off @ off)
+
+    def _row(self, vector: Array, real: Array, fake: Array) -> Array:
+        from_real, from_fake = (vector - real) / self.spread_, (vector - fake) / self.spread_
+        parts = [vector / self.spread_, from_real, from_fake, np.abs(from_real), np.abs(from_fake)]
+        return np.concatenate(parts)
+
+    def _fit_stopping(
+        self,
+        x: NDArray[np.float32],
+        y: NDArray[np.bool_],
+        who: Ints,
+        held: NDArray[np.bool_],
+        trial: Ints,
+        ridge: float,
+    ) -> None:
+        """Calibrate on labelled trials of people left out of the regression, then choose when to answer."""
+        people = np.unique(who[held])
+        folds = np.array_split(np.random.default_rng(0).permutation(people), min(FOLDS, len(people)))
+        odds, fold_of = np.zeros(len(x)), np.zeros(len(x), int)
+        for number, fold in enumerate(folds):
+            out = held & np.isin(who, fold)
+            # Half of the windows will do: they overlap, and this is about how sure to be, not about the last percent.
+            centre, scale, weights, offset = _regression(x[~out][::2], y[~out][::2], ridge / 2)
+            odds[out] = _scaled(x[out], centre, scale) @ weights + offset
+            fold_of[out] = number
+        scores, truth, group = [], [], []
+        for key in dict.fromkeys(zip(who[held].tolist(), trial[held].tolist(), strict=True)):
+            mine = np.flatnonzero(held & (who == key[0]) & (trial == key[1]))
+            means = np.cumsum(odds[mine]) / np.arange(1, len(mine) + 1)
+            scores.append(np.append(means, np.full(len(TIMES_N) - len(mine), means[-1])))
+            truth.append(int(y[mine[0]]))
+            group.append(fold_of[mine[0]])
+        half = np.stack(scores)[:, :, None] * np.array([-0.5, 0.5])
+        times_s = np.array(TIMES_N) / SRATE
+        self.pool_ = LogPool().fit(half, np.array(truth), times_s)
+        posteriors = self.pool_.posteriors(half, times_s)
+        self.policy_ = fit_policy(posteriors, np.array(truth), times_s, score, group=np.array(group))
+
+    def identify(self, window: NDArray[np.floating]) -> tuple[Array, Ints]:
+        """Scores (states,) of a window (channels, WINDOW_N), and the states they belong to."""
+        spectra = log_spectra(window[None])[0]
+        return spectra @ self.identity_weights_ + self.identity_offset_, self.identity_states_
+
+    def log_odds(self, window: NDArray[np.floating], subject: int) -> float:
+        """How much likelier a window (channels, WINDOW_N) is real than generated, if it is that person's."""
+        vector = statistics(window[None])[0]
+        mine = np.flatnonzero(self.states_[:, 0] == subject)
+        state = min(mine.tolist(), key=lambda index: self._distance(vector, self.references_[index, 0]))
+        row = self._row(vector, *self.references_[state])
+        return float(_scaled(row, self.centre_, self.scale_) @ self.weights_ + self.offset_)
+
+    def save(self, folder: str | Path) -> None:
+        """Write plain arrays and JSON."""
+        folder = Path(folder)
+        arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        np.savez(folder / "liveness.npz", **arrays)
+        plain = {
+            "offset": self.offset_,
+            "pool": self.pool_.to_dict() if self.pool_ else None,
+            "policy": self.policy_.to_dict(),
+        }
+        (folder / "liveness.json").write_text(json.dumps(plain, indent=1))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> LivenessModel:
+        """The model that ``save`` wrote."""
+        model = cls()
+        with np.load(Path(folder) / "liveness.npz", allow_pickle=False) as arrays:
+            for name in arrays.files:
+                setattr(model, name, arrays[name])
+        plain = json.loads((Path(folder) / "liveness.json").read_text())
+        model.offset_ = plain["offset"]
+        model.pool_ = LogPool.from_dict(plain["pool"]) if plain["pool"] else None
+        model.policy_ = StoppingPolicy.from_dict(plain["policy"])
+        return model
+
+
+class LivenessPlayer:
+    """Follows one stream, packet by packet: begin with the trial, then push until there is an answer."""
+
+    def __init__(self, model: LivenessModel) -> None:
+        self.model = model
+        self._kept: list[Array] = []
+        self._used_n = 0
+
+    def begin(self, rest: Array) -> None:
+        """A trial began in the packet just read; ``rest`` is what came after its code, (channels, n)."""
+        self._kept, self._used_n = [rest], 0
+        self._odds: list[float] = []
+        self._identity: Array | float = 0.0
+
+    def push(self, packet: Array, last: bool) -> tuple[bool, int] | None:
+        """Take one packet (channels, n), return real or not and the subject once it is time to say so.
+
+        ``last``: the trial ends in this packet, an answer has to be given.
+        """
+        self._kept.append(packet)
+        self._used_n += packet.shape[1]
+        if not last and self._used_n not in TIMES_N:
+            return None
+        window = _last_window(np.concatenate(self._kept, axis=1))
+        scores, states = self.model.identify(window)
+        self._identity = self._identity + scores
+        subject = int(states[np.argmax(self._identity), 0])
+        self._odds.append(self.model.log_odds(window, subject))
+        mean = float(np.mean(self._odds))
+        if last or self.model.pool_ is None:
+            return mean > 0, subject
+        used_s = self._used_n / SRATE
+        said = self.model.policy_.decide(self.model.pool_.posterior([-0.5 * mean, 0.5 * mean], used_s), used_s)
+        return None if said is None else (bool(said), subject)
+
+
+def _last_window(signal: Array) -> Array:
+    """The last WINDOW_N samples; what is shorter (a trial under 3 s) is continued by its mirror image."""
+    while signal.shape[1] < WINDOW_N:
+        signal = np.concatenate([signal[:, ::-1], signal], axis=1)
+    return signal[:, -WINDOW_N:]
+
+
+def score(truth: Ints, answer: Ints, length_s: Array) -> float:
+    """The contest's score of trials judged real (1) or not (0), taking the subject as right in .98 of them."""
+    length = float(np.maximum(length_s, 3.0).mean())
+    # Half a trial each way keeps a fold without mistakes from looking perfect.
+    right = (float(np.sum(truth == answer)) + 0.5) / (len(truth) + 1)
+    return 0.9 * itr_bits_per_min(right, 2, length) + 0.1 * itr_bits_per_min(0.98, 23, length)
+
+
+def _within(part: Windows) -> Array:
+    """Spread of the statistics around the mean of their own state."""
+    off = part.statistics.copy()
+    for state in np.unique(part.state, axis=0):
+        mine = (part.state == state).all(axis=1)
+        off[mine] -= off[mine].mean(axis=0)
+    return np.asarray(off.std(axis=0))
+
+
+def _references(people: People) -> dict[State, tuple[Array, Array]]:
+    """Per state the mean statistics of real and of generated windows."""
+    found = {}
+    for subject, eyes in np.unique(people.real.state, axis=0).tolist():
+        means = []
+        for part in (people.real, people.fake):
+            mine = (part.state == (subject, eyes)).all(axis=1)
+            if not mine.any():
+                raise BadInput(f"liveness: no generated windows of subject {subject}")
+            means.append(part.statistics[mine].mean(axis=0))
+        found[subject, eyes] = (means[0], means[1])
+    return found
+
+
+def _scaled(x: NDArray[np.floating], centre: Array, scale: Array) -> Array:
+    return np.clip((x - centre) * scale, -_CLIP, _CLIP)
+
+
+def _regression(x: NDArray[np.float32], y: NDArray[np.bool_], ridge: float) -> tuple[Array, Array, Array, float]:
+    """Centre, scale, weights and offset of a ridge logistic regression with equal weight for both classes."""
+    if y.all() or not y.any():
+        raise BadInput("liveness: real and generated windows are both needed to learn the difference")
+    centre, scale = x.mean(axis=0), 1 / (x.std(axis=0) + 1e-6)
+    model = LogisticRegression(C=1 / ridge, max_iter=300, class_weight="balanced")
+    model.fit(_scaled(x, centre, scale).astype(np.float32), y)
+    return centre, scale, model.coef_[0], float(model.intercept_[0])
