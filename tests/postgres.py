@@ -67,9 +67,13 @@ class Server:
 
     def url(self, name: str | None = None) -> str:
         """A fresh, empty database."""
+        import psycopg
+
         name = name or f"t{uuid.uuid4().hex[:12]}"
-        self._call("createdb", "-h", str(self.folder), "-p", str(self.port), "-U", self.user, name)
-        return f"postgresql://{self.user}@127.0.0.1:{self.port}/{name}"
+        server = f"postgresql://{self.user}@127.0.0.1:{self.port}"
+        with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+            connection.execute(f'create database "{name}"')  # type: ignore[call-overload]
+        return f"{server}/{name}"
 
     def close(self) -> None:
         self.stop()

@@ -40,6 +40,7 @@ class Cluster:
     def __init__(self, tmp: Path, cache: Path) -> None:
         self.mark = str(tmp)
         env = {**os.environ, "TMPDIR": self.mark, "ARENA_CACHE": str(cache), "RAY_USAGE_STATS_ENABLED": "0"}
+        env |= {"RAY_raylet_start_wait_time_s": "120"}  # a busy machine is no failure
         env |= {"RAY_health_check_period_ms": "500", "RAY_health_check_failure_threshold": "4"}
         env |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
         program = Path(__file__).with_name("ray_cluster.py")
@@ -58,7 +59,8 @@ class Cluster:
         for line in self.process.stdout:
             if line.startswith(start):
                 return line
-        raise AssertionError("the cluster's process ended")
+        with self.process:
+            raise AssertionError(f"the cluster's process ended with {self.process.wait()}")
 
     def order(self, word: str) -> None:
         assert self.process.stdin is not None
@@ -67,8 +69,8 @@ class Cluster:
         self._heard(f"done {word}")
 
     def close(self) -> None:
-        self.order("end")
-        self.process.wait(30)
+        with self.process:  # closes the pipes and waits
+            self.order("end")
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +80,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     yield nodes
     nodes.close()
     wait_for(lambda: not _alive(nodes.mark), 20, "no process of the cluster is left")
-    assert not [path for path in tmp.glob("arena-work-*/*")]
+    assert not list(tmp.glob("arena-work-*/*"))
 
 
 def _alive(mark: str) -> list[int]:

@@ -15,10 +15,13 @@ def main(
     from bciarena.jobs import db
 
     engine = db.make_engine(database or None)
-    if upgrade:
-        db.upgrade(engine)
-    with db.told_clearly(engine):
-        revision = db.revision_of(engine)
-    print(f"{db.shown(engine)}: schema revision {revision or 'none'}, this version needs {db.needed_revision()}")
-    if revision is not None:
-        db.check_schema(engine)
+    try:
+        if upgrade:
+            db.upgrade(engine)
+        with db.told_clearly(engine):
+            revision = db.revision_of(engine)
+        print(f"{db.shown(engine)}: schema revision {revision or 'none'}, this version needs {db.needed_revision()}")
+        if revision is not None:
+            db.check_schema(engine)
+    finally:
+        engine.dispose()

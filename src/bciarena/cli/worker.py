@@ -36,10 +36,12 @@ def main(
     place = Storage(storage or None)
     place.trim(int(cache_gb * 1e9))
     base = db.open_database(database or None)
-    runner = engines.make(engine, place, slots, address)
-    work = Work(Queue(base), place, runner, say=say, once=once, lease_s=lease_s)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: work.stopping.set())
-    say(f"{work.name}: {runner.slots} jobs at once ({runner.name}), database {db.shown(base)}, storage {place.url}")
-    work.run()
-    base.dispose()
+    try:
+        runner = engines.make(engine, place, slots, address)
+        work = Work(Queue(base), place, runner, say=say, once=once, lease_s=lease_s)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: work.stopping.set())
+        say(f"{work.name}: {runner.slots} jobs at once ({runner.name}), database {db.shown(base)}, storage {place.url}")
+        work.run()
+    finally:
+        base.dispose()
