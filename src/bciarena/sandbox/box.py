@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -177,17 +176,6 @@ class Box:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-
-    def wait_empty(self, fds: Sequence[int], timeout_s: float = 5.0) -> None:
-        """Wait until no process of a killed box holds the given pipes open."""
-        deadline = time.monotonic() + timeout_s
-        for fd in fds:
-            while time.monotonic() < deadline:
-                try:
-                    if not os.read(fd, 1 << 16):
-                        break
-                except BlockingIOError:
-                    time.sleep(0.002)
 
 
 def _links(executable: Path) -> list[Path]:

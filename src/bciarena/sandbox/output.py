@@ -25,6 +25,7 @@ class Output:
         self.read_fd, self.write_fd = os.pipe()
         os.set_blocking(self.read_fd, False)
         self.open = True
+        self._ours: int | None = self.write_fd  # our copy of the box's end, until the box has it
         self.size = 0
         self.marks: list[tuple[int, int]] = []
         self._tail: deque[bytes] = deque()
@@ -32,7 +33,10 @@ class Output:
         self._file: IO[bytes] | None = open(folder / f"{name}.txt", "wb") if folder else None  # noqa: SIM115
 
     def started(self) -> None:
-        os.close(self.write_fd)
+        """The box has its end: close our copy, so that its last process closes the pipe."""
+        if self._ours is not None:
+            os.close(self._ours)
+            self._ours = None
 
     def drain(self, packet: int) -> bytes:
         """Read what there is; returns it."""
@@ -72,6 +76,7 @@ class Output:
         return "\n".join(text.rstrip().splitlines()[-lines:])
 
     def close(self) -> None:
+        self.started()
         os.close(self.read_fd)
         if self._file:
             if self.cut:

@@ -83,11 +83,10 @@ class _Serving:
                 self.stopped = ("protocol_error", f"broke the protocol: {error}")
             if self.stopped is None and not self.done:
                 self._wait_exit()
-            self._look()
+            self.cpu_s = max(self.cpu_s, self.box.usage().cpu_s)
             code = self.box.ended()
             self.box.kill()
-            for output in self.outputs:
-                output.drain(self.match.packets)
+            self._wait_silence()
             return self._end(code)
         finally:
             self.box.kill()
@@ -207,6 +206,13 @@ class _Serving:
         while self.box.ended() is None and time.monotonic() < until_s and self._look():
             time.sleep(0.002)
 
+    def _wait_silence(self) -> None:
+        """All is killed: read what is left until the last process has let go of its pipes."""
+        until_s = time.monotonic() + 5
+        while any(output.open for output in self.outputs) and time.monotonic() < until_s:
+            self._listen()
+            time.sleep(0.001)
+
     def _end(self, code: int | None) -> End:
         verdict, words = self._verdict(code)
         notes = [f"{o.name} was cut: {o.size} bytes printed, {o.most} kept" for o in self.outputs if o.cut]
@@ -224,6 +230,8 @@ class _Serving:
 
     def _verdict(self, code: int | None) -> tuple[str, str]:
         limits = self.box.limits
+        if not self.host.greeted:
+            raise Fault(f"the box did not start (exit code {code}): {self.outputs[1].tail(3)}")
         if self.box.group.out_of_memory():
             return "out_of_memory", f"used more than {limits.memory_mib} MiB of memory"
         if self.stopped:
@@ -242,15 +250,9 @@ class _Serving:
             raise Fault("the box closed its end of the wire and did not end")
         if code > 128:
             return _died_of(code - 128)
-        if not self.ready and not self.match.packets:
-            self._blame(code)
+        if not self.ready:
+            return "import_error", f"exited with code {code} while it was being loaded"
         return "crashed", f"exited with code {code}"
-
-    def _blame(self, code: int) -> None:
-        """Ended before its first word to us: was it the box itself that did not start?"""
-        tail = self.outputs[1].tail(3)
-        if tail.startswith(("bwrap:", "sh:", "/bin/sh:")) or "arenabox" in tail:
-            raise Fault(f"the box did not start (exit code {code}): {tail}")
 
 
 def _died_of(number: int) -> tuple[str, str]:

@@ -23,6 +23,7 @@ from bciarena.sandbox import bwrap
 from bciarena.sandbox.box import Box, Sandbox
 from bciarena.sandbox.limits import MIB, Limits
 from bciarena.sandbox.output import Output
+from bciarena.wire.host import Host
 
 WATCH_S = 0.2
 MOST_MIB = 4096  # of a model
@@ -68,10 +69,12 @@ def _run(
     where = (str(bwrap.DATA), str(bwrap.OUT)) if box.sandbox == "bwrap" else (str(data.resolve()), str(work))
     info = Match(rulebook, Recording(()), Ledger({})).info
     info |= {"truth": {str(code): text for code, text in rulebook.truth.items()}, "idle": sorted(rulebook.idle)}
-    order = {"train": {"data": where[0], "out": where[1]}, "info": info}
+    host = Host(1, 1)
+    order = {"train": {"data": where[0], "out": where[1]}, "info": info, "fds": host.box_fds}
     outputs = [Output(name, None, box.limits.output_kib * 1024) for name in ("stdout", "stderr")]
     try:
-        box.start(order, budget_s, (), outputs[0].write_fd, outputs[1].write_fd)
+        box.start(order, budget_s, host.box_fds, outputs[0].write_fd, outputs[1].write_fd)
+        host.started()
         for output in outputs:
             output.started()
         began_s = time.monotonic()
@@ -80,13 +83,18 @@ def _run(
             time.sleep(0.02 if time.monotonic() - began_s < 2 else WATCH_S)
             for output in outputs:
                 on_output(output.drain(0))
+            if not host.greeted:
+                host.take_wakes()
             over = _over(box, budget_s, began_s, work)
         box.kill()
         for output in outputs:
             on_output(output.drain(0))
+        if not host.greeted:
+            raise Fault(f"the box did not start (exit code {code}): {outputs[1].tail(3)}")
         _judge(box, code, over, outputs[1].tail(TAIL_LINES))
     finally:
         box.kill()
+        host.close()
         for output in outputs:
             output.close()
 
@@ -120,8 +128,6 @@ def _judge(box: Box, code: int | None, over: str, tail: str) -> None:
     if over:
         verdict, _, words = over.partition(": ")
         raise EntryFailed(verdict, words + said)
-    if code and tail.startswith(("bwrap:", "sh:", "/bin/sh:")):
-        raise Fault(f"the box did not start (exit code {code}): {tail}")
     if code:
         raise EntryFailed("crashed", f"training failed with exit code {code}{said}")
 

@@ -44,6 +44,7 @@ class Host:
         self.box_fds = (fd, box_in, out)
         self._open = [fd, box_in, out, self.wake_fd, self._wake_box]
         self._spurious = 0
+        self.greeted = False  # the box stands, and nothing of the entry has run yet
 
     def started(self) -> None:
         """The box has its descriptors: close our copies."""
@@ -106,10 +107,13 @@ class Host:
         words = self.words
         words[page.REPLY] = seq
         if words[page.BOX_ASLEEP]:
-            try:
-                os.write(self._wake_box, page.WAKE)
-            except (BlockingIOError, BrokenPipeError):
-                return  # full: it has enough to wake up by; broken: it is gone, which the caller will see
+            self._wake()
+
+    def _wake(self) -> None:
+        try:
+            os.write(self._wake_box, page.WAKE)
+        except (BlockingIOError, BrokenPipeError):
+            return  # full: it has enough to wake up by; broken: it is gone, which the caller will see
 
     def take_wakes(self) -> bool:
         """Empty the wake-up pipe; False when the box's end is closed."""
@@ -117,6 +121,10 @@ class Host:
             raw = os.read(self.wake_fd, 4096)
         except BlockingIOError:
             return True
+        if raw[:1] == page.HELLO and not self.greeted:
+            self.greeted = True
+            self._wake()
+            raw = raw[1:] or page.WAKE
         if raw.strip(page.WAKE):
             raise Malformed("bytes written to the protocol's descriptor")
         self._spurious += len(raw)

@@ -27,7 +27,7 @@ DATA_AT = 2048  # aligned for float64 and cache lines
 NEXT, REPORT, READY, DONE, FAILED = 1, 2, 3, 4, 5  # kinds of requests
 PACKET, CLOSED, TAKEN = 1, 2, 3  # kinds of replies
 
-WAKE = b"w"
+WAKE, HELLO = b"w", b"h"  # what goes through the pipes: wake up; and, first of all, the box stands
 POLL_MS = 20  # a sleeper looks up this often, whatever happens
 SPIN = 1000  # looks at a word before going to sleep, about 50 us
 SHORT_SPIN = 20
