@@ -113,15 +113,20 @@ class MotorStream:
         eeg = np.asarray(packet, dtype=float)[self._rows]
         if eeg.shape[1] == 0:
             return
-        out = self._filters.push(eeg - _mean_row(eeg))
+        out = self._filters.push(_referenced(eeg))
         at = self._count % self._keep
         self._slow[at] = out[0].mean(axis=1)
         self._power[at] = out[1:] @ out[1:].transpose(0, 2, 1) / out.shape[2]
         self._count += 1
 
-    def start_trial(self) -> None:
-        """The packet just pushed held the trigger: the trial's data begin with the next one."""
+    def start_trial(self, fresh: bool = False) -> None:
+        """The packet just pushed held the trigger: the trial's data begin with the next one.
+
+        ``fresh``: nothing before the trial is real (rehab keeps only the imagery), so the filters forget it.
+        """
         self._start = self._count
+        if fresh:
+            self._filters.reset()
 
     @property
     def used(self) -> int:
@@ -140,7 +145,9 @@ class MotorStream:
         return np.asarray(self._power[at].mean(axis=0))
 
 
-def cut_trials(setup: MotorSetup, eeg: NDArray[Any], starts_n: NDArray[np.int64]) -> tuple[Floats, NDArray[np.float32]]:
+def cut_trials(
+    setup: MotorSetup, eeg: NDArray[Any], starts_n: NDArray[np.int64], fresh: bool = False
+) -> tuple[Floats, NDArray[np.float32]]:
     """The same features from a whole block, for training.
 
     Parameters
@@ -148,31 +155,37 @@ def cut_trials(setup: MotorSetup, eeg: NDArray[Any], starts_n: NDArray[np.int64]
     eeg : array, shape (channels, samples), microvolts
     starts_n : array of int, shape (trials,)
         First sample of each trial's data (the packet after the trigger packet).
+    fresh : bool
+        Filter each trial on its own, see :meth:`MotorStream.start_trial`.
 
     Returns
     -------
     slow : array, shape (trials, last time, channels)
-    covs : array, shape (trials, times, bands, channels, channels), float32
+    covs : array, shape (trials, times, bands, channels, channels)
     """
-    rows = eeg[np.array(setup.rows)]
-    whole = rows.shape[1] // setup.packet_n * setup.packet_n
-    rows = np.asarray(rows[:, :whole], dtype=float)
-    out = setup.filters().push(rows - _mean_row(rows))
-    packets = out.reshape(*out.shape[:2], -1, setup.packet_n)
-    slow = packets[0].mean(axis=-1).T
+    rows = np.asarray(eeg[np.array(setup.rows)])
     last = max(setup.times)
+    before = 0 if fresh else setup.power_least
     begin = starts_n // setup.packet_n
-    if len(begin) == 0 or begin.max() + last > len(slow) or begin.min() < setup.power_least:
+    if len(begin) == 0 or (begin.max() + last) * setup.packet_n > rows.shape[1] or begin.min() < before:
         raise BadInput("a trial lies too near the beginning or the end of its block")
-    covs = np.empty((len(begin), len(setup.times), len(setup.power_hz), *[len(setup.rows)] * 2), np.float32)
+    if not fresh:
+        whole = rows.shape[1] // setup.packet_n * setup.packet_n
+        block = setup.filters().push(_referenced(rows[:, :whole]))
+    slow = np.empty((len(begin), last, len(rows)))
+    covs = np.empty((len(begin), len(setup.times), len(setup.power_hz), len(rows), len(rows)), np.float32)
     for i, k in enumerate(begin):
-        part = packets[1:, :, k - setup.power_least : k + last].transpose(2, 0, 1, 3)
-        summed = np.cumsum(part @ part.transpose(0, 1, 3, 2) / setup.packet_n, axis=0)
+        span = slice((k - before) * setup.packet_n, (k + last) * setup.packet_n)
+        out = setup.filters().push(_referenced(rows[:, span])) if fresh else block[:, :, span]
+        packets = out.reshape(*out.shape[:2], -1, setup.packet_n).transpose(2, 0, 1, 3)
+        slow[i] = packets[before:, 0].mean(axis=-1)
+        power = packets[:, 1:]
+        summed = np.cumsum(power @ power.transpose(0, 1, 3, 2) / setup.packet_n, axis=0)
         summed = np.concatenate([np.zeros_like(summed[:1]), summed])  # summed[j]: packets before j
         for j, time in enumerate(setup.times):
-            first, end = (p + setup.power_least for p in setup.window(time))
+            first, end = (p + before for p in setup.window(time))
             covs[i, j] = (summed[end] - summed[first]) / (end - first)
-    return np.stack([slow[k : k + last] for k in begin]), covs
+    return slow, covs
 
 
 def tangent(setup: MotorSetup, covs: NDArray[Any], white: Floats) -> Floats:
@@ -191,7 +204,9 @@ def mean_whitening(setup: MotorSetup, covs: NDArray[Any]) -> Floats:
     return np.stack([whitening(band, setup.ridge) for band in mean])
 
 
-def _mean_row(rows: Floats) -> Floats:
-    """Average of the rows sample by sample, whatever is not finite left out, shape (1, n)."""
-    good = np.isfinite(rows)
-    return np.asarray(np.where(good, rows, 0.0).sum(axis=0, keepdims=True) / np.maximum(good.sum(axis=0), 1))
+def _referenced(rows: NDArray[Any]) -> Floats:
+    """Rows (channels, n) less their average; a row that is zero throughout is dead and stays zero."""
+    x = np.asarray(rows, dtype=float)
+    good = np.isfinite(x) & x.any(axis=1, keepdims=True)
+    mean = np.where(good, x, 0.0).sum(axis=0, keepdims=True) / np.maximum(good.sum(axis=0), 1)
+    return np.where(good | ~np.isfinite(x), x - mean, 0.0)

@@ -1,0 +1,32 @@
+"""Common spatial patterns and a linear discriminant over four classes, for each person, on whole trials."""
+
+from pathlib import Path
+
+import joblib
+import numpy as np
+from scipy.signal import sosfilt
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.pipeline import make_pipeline
+
+from bciarena.decoders.csp import CSP
+from bciarena.decoders.filters import band_pass
+from bciarena.recording import open_recording
+
+WINDOW_N = 3600  # 3.6 s at 1000 Hz, counted from the packet after the trigger's
+
+
+def train(data: str, out: str) -> None:
+    """Fit one classifier per subject number and write them into ``out``."""
+    epochs, labels = {}, {}
+    for subject, _, block in open_recording(data):
+        for event in block.events:
+            start = (event.sample // 40 + 1) * 40
+            if event.code in (1, 2, 3, 4) and start + WINDOW_N <= block.samples:
+                trial = np.asarray(block.eeg[:, start : start + WINDOW_N], dtype=float)
+                filtered = sosfilt(band_pass(8, 30, 1000), trial - trial[:, :1], axis=1)
+                epochs.setdefault(subject, []).append(filtered[:, 400:])
+                labels.setdefault(subject, []).append(event.code)
+    for subject in epochs:
+        classifier = make_pipeline(CSP(pairs=2), LinearDiscriminantAnalysis())
+        classifier.fit(np.array(epochs[subject]), labels[subject])
+        joblib.dump(classifier, Path(out) / f"subject_{subject}.joblib")
