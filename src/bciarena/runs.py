@@ -86,7 +86,7 @@ def run_match(
         ledger = Ledger(header, file)
         match = Match(rulebook, recording, ledger, clock, folder, on_progress, budget_s, seed)
         end = player(match)
-        ledger.append(_end_line(match, end))
+        ledger.append(end_line(match, end))
         result = score_of(rulebook, truth, ledger.reports, ledger.lines[-1])
         if folder:
             _write_json(folder / "score.json", result)
@@ -110,7 +110,8 @@ def _layout(rulebook: Rulebook, recording: Recording, truth: Truth) -> list[dict
     ]
 
 
-def _end_line(match: Match, end: End) -> dict[str, Any]:
+def end_line(match: Match, end: End) -> dict[str, Any]:
+    """The last line of a ledger."""
     return {
         "type": "end",
         "verdict": end.verdict,

@@ -1,0 +1,128 @@
+"""arena live."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(help="Live streams: record, play, run an entry, be a virtual subject.", no_args_is_help=True)
+Name = Annotated[str, typer.Option("--stream", help="Name of the LSL stream.")]
+Hub = Annotated[str | None, typer.Option(help="Address of the lab's pages, e.g. http://127.0.0.1:8010.")]
+
+
+def _stop() -> Any:
+    """An event that Ctrl-C and SIGTERM set, so that everything received is kept."""
+    import signal
+    import threading
+
+    event = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: event.set())
+    return event
+
+
+def _say(text: str) -> None:
+    import sys
+
+    print(text, file=sys.stderr, flush=True)
+
+
+@app.command()
+def subject(
+    challenge: Annotated[str, typer.Option(help="What the subject goes through.")],
+    hub: Annotated[str, typer.Option(help="Address of the lab's pages.")] = "http://127.0.0.1:8010",
+    stream: Name = "bciarena",
+    number: Annotated[int, typer.Option("--subject", help="Which made-up person.")] = 1,
+    seed: Annotated[int, typer.Option(help="As in arena simulate.")] = 0,
+) -> None:
+    """A virtual subject watches the lab's page and streams EEG in real time."""
+    from bciarena.live.commands import be_subject
+
+    be_subject(challenge, hub, stream, number, seed, _stop(), _say)
+
+
+@app.command()
+def play(
+    data: Annotated[Path, typer.Argument(help="A data folder.")],
+    challenge: Annotated[str, typer.Option(help="Its challenge.")],
+    stream: Name = "bciarena",
+    speed: Annotated[float, typer.Option(help="1 is real time.")] = 1.0,
+    masked: Annotated[bool, typer.Option("--masked", help="Send the codes an entry may see, not the truth.")] = False,
+) -> None:
+    """A recording as an LSL stream with correct time stamps."""
+    from bciarena.errors import BadInput
+    from bciarena.live.commands import play_out
+
+    if not speed > 0:
+        raise BadInput(f"--speed {speed:g}: give more than 0")
+    print(f"{play_out(data, challenge, stream, speed, _stop(), masked)} samples sent")
+
+
+@app.command()
+def record(
+    challenge: Annotated[str, typer.Option(help="The form of the recording.")],
+    out: Annotated[Path, typer.Option(help="Folder to make.")],
+    stream: Name = "bciarena",
+    seconds: Annotated[float | None, typer.Option(help="Stop after so long; otherwise at code 243 or Ctrl-C.")] = None,
+    number: Annotated[int, typer.Option("--subject", help="Number of the subject.")] = 1,
+    block: Annotated[int, typer.Option(help="Number of the block.")] = 1,
+) -> None:
+    """EEG stream and codes to a recording, in contest layout and BIDS."""
+    from bciarena.challenges import rulebook
+    from bciarena.errors import BadInput
+    from bciarena.live.commands import record as keep
+
+    if out.exists():
+        raise BadInput(f"{out}: exists already; choose another name")
+    print(json.dumps(keep(rulebook(challenge), stream, out, seconds, _stop(), _say, number, block), indent=1))
+
+
+@app.command()
+def run(
+    entry_spec: Annotated[str, typer.Argument(metavar="ENTRY", help="Any entry of any dialect.")],
+    out: Annotated[Path, typer.Option(help="Run folder to make; the recording is kept in it.")],
+    challenge: Annotated[str | None, typer.Option(help="The rules; may be left out for @names.")] = None,
+    stream: Name = "bciarena",
+    hub: Hub = None,
+    model: Annotated[Path | None, typer.Option(help="A folder written by arena train.")] = None,
+    sandbox: Annotated[str, typer.Option(help="bwrap or none.")] = "bwrap",
+    seconds: Annotated[float | None, typer.Option(help="Stop after so long; otherwise at code 243 or Ctrl-C.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the score file.")] = False,
+) -> None:
+    """Run an entry on a live stream: packets cut as in the contest, answers sent to the lab's page."""
+    from bciarena.challenges import rulebook
+    from bciarena.cli._playing import checked
+    from bciarena.entries.environments import interpreter_for
+    from bciarena.entries.package import open_entry
+    from bciarena.errors import BadInput
+    from bciarena.live.commands import run_live
+    from bciarena.sandbox import boxed
+
+    book = rulebook(checked.challenge(entry_spec, challenge))
+    if out.exists():
+        raise BadInput(f"{out}: exists already; choose another name")
+    with open_entry(entry_spec, book) as package:
+        player = boxed(package, interpreter_for(package), sandbox=checked.sandbox(sandbox), model=model)
+        result = run_live(book, player, stream, out, hub=hub, seconds=seconds, stop=_stop(), say=_say)
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False, indent=1))
+    else:
+        print(f"{result['challenge']}  {result['verdict']}  recording in {result['data']}")
+        if "score" in result:
+            print(f"score {result['score']:.4f} {result['unit']}")
+
+
+@app.command()
+def board(
+    board_id: Annotated[int, typer.Option("--id", help="BrainFlow's board number; -1 is its synthetic board.")] = -1,
+    stream: Name = "bciarena",
+    port: Annotated[str, typer.Option(help="Serial port, where the board has one.")] = "",
+    seconds: Annotated[float | None, typer.Option(help="Stop after so long; otherwise at Ctrl-C.")] = None,
+) -> None:
+    """A BrainFlow board as an LSL stream (extra boards)."""
+    from bciarena.live.board import stream_board
+
+    print(f"{stream_board(board_id, port, stream, seconds, _stop(), _say)} samples sent")

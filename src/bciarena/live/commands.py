@@ -1,0 +1,238 @@
+"""What the verbs of ``arena live`` do."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bciarena.challenges import rulebook
+from bciarena.challenges.rulebook import Rulebook
+from bciarena.errors import BadInput
+from bciarena.live.brain import LiveBrain, step_from
+from bciarena.live.hubline import HubLine
+from bciarena.live.recorder import Recorder
+from bciarena.live.running import LiveMatch, LivePackets
+from bciarena.live.streams import CodesOut, EegOut, LiveIn, need_lsl
+from bciarena.match import Player
+from bciarena.recording import open_recording
+from bciarena.referee import Ledger, Truth
+from bciarena.runs import end_line, score_of
+
+TRACE_HZ = 25
+SHOWN = 8
+
+
+def play_out(data: Path, challenge: str, name: str, speed: float, stop: threading.Event, masked: bool) -> int:
+    """A recording as LSL streams in real time, blocks one after another; returns the samples sent."""
+    lsl = need_lsl()
+    book = rulebook(challenge)
+    recording = open_recording(data)
+    eeg_out, codes_out = EegOut(name, book.channels, book.rate), CodesOut(name)
+    sent = 0
+    begin_s = lsl.local_clock() + 0.5
+    try:
+        for _, _, block in recording:
+            codes = book.masked_trigger(block.trigger) if masked else block.trigger
+            for start in range(0, block.samples, book.packet_n):
+                stop_n = min(start + book.packet_n, block.samples)
+                last_s = begin_s + (sent + stop_n - start - 1) / (book.rate * speed)
+                if stop.wait(max(0.0, last_s - lsl.local_clock())):
+                    return sent
+                for k in np.flatnonzero(codes[start:stop_n]):
+                    codes_out.push(int(codes[start + k]), begin_s + (sent + k) / (book.rate * speed))
+                eeg_out.push(np.asarray(block.eeg[:, start:stop_n]), last_s)
+                sent += stop_n - start
+    finally:
+        eeg_out.close()
+        codes_out.close()
+    return sent
+
+
+def be_subject(
+    challenge: str, hub: str, name: str, subject: int, seed: int, stop: threading.Event, say: Callable[[str], None]
+) -> None:
+    """A virtual subject who looks at the lab's page: EEG in real time over LSL, codes beside it."""
+    lsl = need_lsl()
+    brain = LiveBrain(challenge, subject, seed)
+    book = brain.book
+    eeg_out, codes_out = EegOut(name, book.channels, book.rate), CodesOut(name)
+    seen: list[dict[str, Any]] = []
+    line = HubLine(hub, seen.append)
+    line.send({"type": "stream", "text": f"virtual subject {subject}, {len(book.channels)} channels, {book.rate} Hz"})
+    begin_s = lsl.local_clock()
+    packet_s = book.packet_n / book.rate
+    say(f"virtual subject {subject} is looking at {hub}; LSL stream {name!r}")
+    try:
+        while not stop.is_set() and not line.closed.is_set():
+            due_s = begin_s + (brain.taken_n + book.packet_n - 1) / book.rate
+            stop.wait(max(0.0, due_s - lsl.local_clock()))
+            while seen:
+                message = seen.pop(0)
+                if message.get("type") != "step":
+                    continue
+                onset_n = round((message["hub_s"] - begin_s) * book.rate)
+                if message["code"]:
+                    codes_out.push(message["code"], message["hub_s"])
+                if message["step"]["duration_s"] > 0:
+                    brain.see(step_from(message), onset_n)
+            eeg_out.push(brain.take(book.packet_n), due_s)
+            if lsl.local_clock() - due_s > 50 * packet_s:
+                say("the machine is too slow: the virtual subject is two seconds behind")
+                begin_s += lsl.local_clock() - due_s
+    finally:
+        brain.close()
+        line.close()
+        eeg_out.close()
+        codes_out.close()
+
+
+def run_live(
+    book: Rulebook,
+    player: Player,
+    name: str,
+    out: Path,
+    *,
+    hub: str | None,
+    seconds: float | None,
+    stop: threading.Event,
+    say: Callable[[str], None],
+    subject: int = 1,
+    block: int = 1,
+) -> dict[str, Any]:
+    """An entry on a live stream; ends with the block (code 243), the page, the clock, or ``stop``.
+
+    Keeps in ``out``: the recording (data/ and bids/), the ledger, and the score where the recording has trials.
+    """
+    out.mkdir(parents=True)
+    notes: list[str] = []
+    delays: list[float] = []
+
+    def tell(text: str) -> None:
+        notes.append(text)
+        say(text)
+
+    source = LiveIn(name, book.channels, book.rate, tell=tell)
+    ended = threading.Event()
+    recorder = Recorder(out, book, subject, block)
+    line = HubLine(hub, lambda message: ended.set() if message.get("type") == "stopped" else None) if hub else None
+    packets = LivePackets(book, source, recorder, ended)
+    packets.samples_seen = _watcher(book, line, ended)
+
+    def told(value: Any, delay_s: float) -> None:
+        delays.append(delay_s)
+        say(f"answer {value} after {packets.recorder.samples / book.rate:.2f} s")
+        if line:
+            line.send({"type": "answer", "value": value})
+
+    timers = [threading.Timer(seconds, ended.set)] if seconds else []
+
+    def until_stopped() -> None:
+        stop.wait()
+        ended.set()
+
+    threads = [threading.Thread(target=until_stopped, daemon=True)]
+    for starter in (*timers, *threads):
+        starter.start()
+    with open(out / "ledger.jsonl", "w", encoding="utf-8") as file:
+        ledger = Ledger({"challenge": book.id, "rulebook": book.digest, "live": name, "clock": "think"}, file)
+        match = LiveMatch(book, packets, ledger, out, told)
+        end = player(match)
+        side = {"lost_samples": source.lost_n, "reconnects": source.reconnects, "notes": notes}
+        if recorder.failed:
+            notes.append(recorder.failed)
+        data = recorder.finish(side)
+        ledger.append(end_line(match, end._replace(notes=(*end.notes, *notes))))
+    for timer in timers:
+        timer.cancel()
+    source.close()
+    if line:
+        line.close()
+    result: dict[str, Any] = {"challenge": book.id, "verdict": end.verdict, "reason": end.reason, "data": str(data)}
+    result["delays_ms"] = [round(delay * 1e3, 2) for delay in delays]
+    try:
+        recording = open_recording(data)
+        result |= score_of(book, Truth.of(book, recording), ledger.reports, ledger.lines[-1])
+    except BadInput as error:
+        result["notes"] = [*notes, f"not scored: {error}"]
+    (out / "score.json").write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    (out / "run.json").write_text(json.dumps({"data": str(data), "live": name}) + "\n", "utf-8")
+    return result
+
+
+def _watcher(
+    book: Rulebook, line: HubLine | None, ended: threading.Event
+) -> Callable[[NDArray[np.float64], NDArray[np.int64]], None]:
+    """Sees every sample: ends the run at the block's end code and shows traces to the operator."""
+    rows = list(range(0, len(book.channels), max(1, len(book.channels) // SHOWN)))[:SHOWN]
+    held: list[NDArray[np.float64]] = []
+    step = max(1, book.rate // TRACE_HZ)
+
+    def see(eeg: NDArray[np.float64], codes: NDArray[np.int64]) -> None:
+        if 243 in codes:
+            ended.set()
+        if line is None:
+            return
+        held.append(eeg)
+        count = sum(part.shape[1] for part in held)
+        if count >= book.rate // 5:
+            whole = np.concatenate(held, axis=1)
+            held.clear()
+            shown = whole[rows, : count // step * step].reshape(len(rows), -1, step).mean(axis=2)
+            names = [book.channels[row] for row in rows]
+            line.send({"type": "traces", "channels": names, "rate": TRACE_HZ, "data": shown.round(2).tolist(),
+                       "hints": hints(book, whole)})  # fmt: skip
+
+    return see
+
+
+def hints(book: Rulebook, eeg: NDArray[np.float64]) -> list[str]:
+    """What an operator should look at: flat channels, large ones, mains."""
+    spread = eeg.std(axis=1)
+    flat = [name for name, value in zip(book.channels, spread, strict=True) if value < 0.05]
+    large = [name for name, value in zip(book.channels, spread, strict=True) if value > 150]
+    said = []
+    if flat:
+        said.append(f"flat: {' '.join(flat[:6])}")
+    if large:
+        said.append(f"large (contact?): {' '.join(large[:6])}")
+    time_s = np.arange(eeg.shape[1]) / book.rate
+    mains = np.abs((eeg - eeg.mean(axis=1, keepdims=True)) @ np.exp(-2j * np.pi * 50 * time_s)) * 2 / len(time_s)
+    noisy = [name for name, value in zip(book.channels, mains, strict=True) if value > 20]
+    if noisy:
+        said.append(f"50 Hz: {' '.join(noisy[:6])}")
+    return said
+
+
+def record(
+    book: Rulebook, name: str, out: Path, seconds: float | None, stop: threading.Event, say: Callable[[str], None],
+    subject: int = 1, block: int = 1,
+) -> dict[str, Any]:  # fmt: skip
+    """EEG stream and codes to a recording (contest layout and BIDS)."""
+    notes: list[str] = []
+
+    def tell(text: str) -> None:
+        notes.append(text)
+        say(text)
+
+    source = LiveIn(name, book.channels, book.rate, tell=tell)
+    recorder = Recorder(out, book, subject, block)
+    until = time.monotonic() + seconds if seconds else None
+    say(f"recording {name!r} to {out}; Ctrl-C or code 243 ends it")
+    while not stop.is_set() and (until is None or time.monotonic() < until):
+        eeg, codes = source.read()
+        recorder.add(eeg, codes)
+        if 243 in codes:
+            break
+    source.close()
+    side = {"lost_samples": source.lost_n, "reconnects": source.reconnects, "notes": notes}
+    data = recorder.finish(side)
+    if recorder.failed:
+        raise BadInput(f"{out}: {recorder.failed}")
+    return {"data": str(data), "samples": recorder.samples, "seconds": recorder.samples / book.rate, **side}

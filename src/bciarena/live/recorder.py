@@ -1,0 +1,74 @@
+"""A growing recording on disk: samples go out as they come, so that a crash loses nothing that was received."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bciarena.challenges.rulebook import Rulebook
+from bciarena.recording import Event, write_contest
+from bciarena.recording.bids import describe_bids, write_bids
+
+RAW = "raw.f32"
+
+
+class Recorder:
+    """Appends (channels + 1, n) to ``folder/raw.f32``, sample by sample; ``finish`` makes a data folder of it."""
+
+    def __init__(self, folder: Path, book: Rulebook, subject: int = 1, block: int = 1) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self.book, self.subject, self.block = folder, book, subject, block
+        about = {"challenge": book.id, "rate": book.rate, "channels": list(book.channels)}
+        (folder / "raw.json").write_text(json.dumps(about | {"subject": subject, "block": block}), "utf-8")
+        self._file = open(folder / RAW, "wb")  # noqa: SIM115 - open as long as the recording runs
+        self.samples = 0
+        self.failed: str | None = None
+
+    def add(self, eeg: NDArray[Any], codes: NDArray[np.int64]) -> None:
+        """Append samples and their codes; a full disk is remembered, not raised: decoding goes on."""
+        if self.failed:
+            return
+        try:
+            self._file.write(np.vstack([eeg, codes[None]]).T.astype("<f4").tobytes())
+            self._file.flush()
+            self.samples += eeg.shape[1]
+        except OSError as error:
+            self.failed = f"recording stopped after {self.samples} samples: {error.strerror}; what was written is kept"
+
+    def finish(self, side: dict[str, Any] | None = None) -> Path:
+        """Close and write the block as contest layout and as BIDS; returns the data folder."""
+        self._file.close()
+        return rescue(self.folder, side)
+
+
+def rescue(folder: Path, side: dict[str, Any] | None = None) -> Path:
+    """Make data folders of a raw recording, also of one whose process died."""
+    from bciarena.challenges import rulebook
+
+    about = json.loads((folder / "raw.json").read_text("utf-8"))
+    book = rulebook(about["challenge"])
+    rows = len(book.channels) + 1
+    size = (folder / RAW).stat().st_size // (4 * rows)
+    raw: NDArray[Any] = np.zeros((rows, 0), np.float32)
+    if size:
+        raw = np.memmap(folder / RAW, "<f4", "r", shape=(size, rows)).T
+    data = folder / "data"
+    write_contest(
+        data / f"S{about['subject']:02d}" / f"block_{about['block']}.npz", np.asarray(raw), book.rate, book.channels
+    )
+    codes = np.asarray(raw[-1])
+    events = tuple(Event(int(k), int(codes[k])) for k in np.flatnonzero(codes))
+    bids = folder / "bids"
+    header = write_bids(
+        bids, f"{about['subject']:02d}", book.name, about["block"], raw[:-1], events, book.rate, book.channels
+    )
+    describe_bids(bids, f"{book.id}, recorded live", [f"{about['subject']:02d}"])
+    if side:
+        sidecar = header.with_name(header.name.replace("_eeg.vhdr", "_eeg.json"))
+        told = json.loads(sidecar.read_text("utf-8")) | side
+        sidecar.write_text(json.dumps(told, indent=2) + "\n", "utf-8")
+    return data

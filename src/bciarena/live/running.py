@@ -1,0 +1,92 @@
+"""An entry of any dialect on a live stream: packets are cut as in the contest, the referee follows."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bciarena.challenges.rulebook import Rulebook
+from bciarena.live.recorder import Recorder
+from bciarena.live.streams import LiveIn
+from bciarena.match import Match
+from bciarena.recording import Recording
+from bciarena.referee import Ledger
+from bciarena.stream import Packet
+
+FOREVER_S = 1e7
+
+
+class LivePackets:
+    """Stands where a Stream stands: ``next`` waits for the headset instead of reading a file."""
+
+    more_follows = False
+
+    def __init__(self, book: Rulebook, source: LiveIn, recorder: Recorder, ended: threading.Event) -> None:
+        self.book, self.source, self.recorder, self.ended = book, source, recorder, ended
+        self._held: deque[NDArray[np.float64]] = deque()
+        self._held_n = self._start = self._number = 0
+        self._done = False
+        self.arrived_s = 0.0
+        self.samples_seen: Callable[[NDArray[np.float64], NDArray[np.int64]], None] = lambda eeg, codes: None
+
+    def prepare(self) -> None:
+        """Nothing can be laid out ahead: the next packet is not there yet."""
+
+    def next(self) -> Packet | None:
+        if self._done:
+            return None
+        n = self.book.packet_n
+        while self._held_n < n and not self.ended.is_set():
+            self._pull()
+        whole = np.concatenate(list(self._held), axis=1) if self._held else np.zeros((len(self.book.channels) + 1, 0))
+        data, rest = whole[:, :n].copy(), whole[:, n:]
+        self._held = deque([rest])
+        self._held_n = rest.shape[1]
+        if not data.shape[1]:
+            self._done = True
+            return None
+        self._done = self.ended.is_set() and self._held_n == 0
+        self._number += 1
+        start = self._start
+        self._start += data.shape[1]
+        return Packet(data, self.recorder.subject, self.recorder.block, self._number, start, start, self._done)
+
+    def _pull(self) -> None:
+        eeg, codes = self.source.read()
+        if not eeg.shape[1]:
+            return
+        self.arrived_s = time.monotonic()
+        self.recorder.add(eeg, codes)
+        self.samples_seen(eeg, codes)
+        self._held.append(np.vstack([eeg, self.book.masked_trigger(codes)[None]]))
+        self._held_n += eeg.shape[1]
+
+
+class LiveMatch(Match):
+    """A match whose packets come from a headset and whose reports are told at once."""
+
+    def __init__(
+        self,
+        book: Rulebook,
+        packets: LivePackets,
+        ledger: Ledger,
+        folder: Path | None,
+        told: Callable[[Any, float], None],
+    ) -> None:
+        super().__init__(book, Recording(()), ledger, "think", folder, budget_s=FOREVER_S)
+        self._live = packets
+        self._stream = packets  # type: ignore[assignment]
+        self.prepare = packets.prepare
+        self._told = told
+
+    def report(self, value: Any) -> None:
+        super().report(value)
+        line = self.ledger.lines[-1]
+        self._told(line["value"], time.monotonic() - self._live.arrived_s)
