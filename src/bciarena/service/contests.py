@@ -131,7 +131,8 @@ def all_contests(session: Session) -> list[Contest]:
 
 
 def contest_named(session: Session, slug: str) -> Contest:
-    contest = session.scalar(select(Contest).where(Contest.slug == slug))
+    known = slug.isascii() and slug.isprintable()
+    contest = session.scalar(select(Contest).where(Contest.slug == slug)) if known else None
     if contest is None:
         raise not_found()
     return contest

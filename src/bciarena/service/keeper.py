@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--database")
     parser.add_argument("--storage")
     given = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    logging.basicConfig(format="%(name)s: %(message)s")
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
     keep(Site(Settings.at(given.home, given.database, given.storage)))

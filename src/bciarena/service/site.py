@@ -119,7 +119,7 @@ class Page:
     def field(self, name: str, most: int = 2000) -> str:
         """A text field of the form; missing ones are empty, too long ones are refused."""
         value = self._form.get(name, "") if self._form is not None else ""
-        if not isinstance(value, str) or len(value) > most or "\x00" in value:
+        if not isinstance(value, str) or len(value) > most or not _is_text(value):
             raise Refused(422, "refused.field", name=name)
         return value
 
@@ -198,6 +198,10 @@ class Page:
         answer = self.go(where)
         self.keep_visit(answer, new_visit(account.id, account.epoch))
         return answer
+
+
+def _is_text(value: str) -> bool:
+    return "\x00" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 async def _form(request: Request) -> AsyncIterator[FormData | None]:

@@ -17,11 +17,29 @@ Seconds = Annotated[float, Field(ge=0, le=32503680000)]  # up to the year 3000
 RESERVED = frozenset({"new", "api", "static"})
 
 
-class _Strict(BaseModel):
+def clean(value: Any) -> Any:
+    """Refuse characters that no text has and that databases and file systems choke on."""
+    if isinstance(value, str):
+        if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise ValueError("holds a character that is no text")
+    elif isinstance(value, list):
+        for item in value:
+            clean(item)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            clean(name)
+            clean(item)
+    return value
+
+
+class Strict(BaseModel):
+    """Unknown fields are refused, so that a typing mistake is not lost."""
+
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+    _clean = model_validator(mode="before")(clean)
 
 
-class Simulate(_Strict):
+class Simulate(Strict):
     """Made-up recordings."""
 
     subjects: Annotated[int, Field(ge=1, le=100)] = 3
@@ -30,7 +48,7 @@ class Simulate(_Strict):
     split: str | None = Field(default=None, max_length=20, pattern=r"^[A-Za-z_0-9]+$")
 
 
-class Data(_Strict):
+class Data(Strict):
     """Where the recordings come from: a data folder with truth, or the simulator."""
 
     folder: str | None = Field(default=None, max_length=1000)
@@ -43,7 +61,7 @@ class Data(_Strict):
         return self
 
 
-class PhaseSpec(_Strict):
+class PhaseSpec(Strict):
     """A stage of a contest; times with zone, or UTC."""
 
     name: Slug
@@ -62,7 +80,7 @@ class PhaseSpec(_Strict):
         return self
 
 
-class ContestSpec(_Strict):
+class ContestSpec(Strict):
     slug: Slug
     title: str = Field(min_length=1, max_length=120)
     title_zh: str = Field(default="", max_length=120)

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Path, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
 from bciarena.service.accounts import account_of_token
 from bciarena.service.models import Account
 from bciarena.service.refusals import Refused
 from bciarena.service.site import Site
+from bciarena.service.spec import Strict as Body
 
 _bearer = HTTPBearer(auto_error=False, description="A token from the account page, or from POST /api/v1/token.")
 LARGEST_ID = 2**63 - 1
@@ -30,12 +31,6 @@ class Trouble(BaseModel):
 ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": Trouble} for code in (400, 401, 403, 404, 409, 413, 422, 429, 503)
 }
-
-
-class Body(BaseModel):
-    """A request body: unknown fields are refused, so that a typing mistake is not lost."""
-
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
 
 class Caller:
@@ -67,3 +62,5 @@ def _caller(request: Request, token: HTTPAuthorizationCredentials | None = Depen
 
 
 ACaller = Depends(_caller)
+
+__all__ = ["ERRORS", "LARGEST_ID", "ACaller", "Body", "Caller", "Id", "Trouble"]

@@ -13,7 +13,7 @@ from bciarena.service.models import Contest, Phase
 from bciarena.service.refusals import Refused
 
 router = APIRouter(tags=["contests"], responses=ERRORS)
-Name = Annotated[str, Path(min_length=1, max_length=60)]
+Name = Annotated[str, Path(min_length=1, max_length=60, pattern="^[a-z0-9-]+$")]
 
 
 class PhaseOut(BaseModel):
