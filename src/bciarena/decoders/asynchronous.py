@@ -45,10 +45,10 @@ class Settings:
     cold, warm : float
         Lead needed for an answer before and after the person's template is known. Set so that people at rest, eyes
         open or closed, raise an alarm less often than once in some minutes.
-    learn : float
+    learn_cold, learn_warm : float
         Lead of a 4 s window from which a trial is learnt.
-    template_after : int
-        Trials needed before the template has a say.
+    template_after, taught_spread_hz
+        Trials needed before the template has a say, and how far apart their keys must lie (standard deviation).
     latency_packets, trial_packets : int
         Response delay (0.16 s), and the least distance between two onsets (6 s).
     """
@@ -60,8 +60,10 @@ class Settings:
     harmonics: int = 5
     cold: float = 12.5
     warm: float = 15.0
-    learn: float = 8.0
-    template_after: int = 3
+    learn_cold: float = 9.0
+    learn_warm: float = 11.0
+    template_after: int = 4
+    taught_spread_hz: float = 1.2
     latency_packets: int = 4
     trial_packets: int = 150
     every: int = 2
@@ -90,10 +92,8 @@ class AsynchronousSpeller:
         # The last band keeps the phases of low harmonics nearly as they are; it feeds the template only.
         bands = [high_pass(low, rate) for low in s.band_lows_hz] + [high_pass(5.0, rate, order=2)]
         self.bank = FilterBank(shared, bands, channels)
-        self.cca = SlidingFBCCA(
-            freqs_hz, rate, packet_n, s.windows, len(s.band_lows_hz), channels, s.harmonics, s.skip_hz
-        )
-        self.wide = SlidingFBCCA(freqs_hz, rate, packet_n, s.windows, 1, channels, s.harmonics, s.skip_hz)
+        self.cca = SlidingFBCCA(freqs_hz, rate, packet_n, s.windows, s.band_lows_hz, channels, s.harmonics, s.skip_hz)
+        self.wide = SlidingFBCCA(freqs_hz, rate, packet_n, s.windows, (5.0,), channels, s.harmonics, s.skip_hz)
         self._gain = self.bank.response(self.cca.harmonics_hz, rate)[-1][:, :, None]
         self.new_person()
 
@@ -101,15 +101,22 @@ class AsynchronousSpeller:
         """Forget everything about the person."""
         s = self.settings
         _, channels, targets, harmonics = self.cca.shape
-        prior = population(s.windows, channels)
-        updates_per_s = 25 / s.every
-        self.background = Background(*prior, 20 * updates_per_s, 60 * updates_per_s)
+        per_s = 25 / s.every
+        self.background = Background(
+            *population(s.windows, channels), (8 * per_s, 30 * per_s), (60 * per_s, 150 * per_s)
+        )
         self.template = HarmonicTemplate(harmonics, channels)
         # A matched filter at its best phase: 1.3 +- 0.8 in white noise; EEG is not white.
-        shape = (len(s.windows), targets)
+        rows = len(s.windows)
         self.template_background = Background(
-            np.full(shape, 1.3), np.full(shape, 1.0), 10 * updates_per_s, 40 * updates_per_s
+            np.full(rows, 1.3),
+            np.ones(rows),
+            np.zeros((rows, targets)),
+            np.ones((rows, targets)),
+            (5 * per_s, 20 * per_s),
+            (40 * per_s, 100 * per_s),
         )
+        self._taught: list[int] = []
         self.new_block()
 
     def new_block(self) -> None:
@@ -151,7 +158,9 @@ class AsynchronousSpeller:
         return self.settings.warm if self._warm() else self.settings.cold
 
     def _warm(self) -> bool:
-        return self.template.trials >= self.settings.template_after
+        """Whether the template may speak: alpha waves, too, may pass for a flicker, but always for the same few keys."""
+        known = self.template.trials >= self.settings.template_after
+        return known and float(np.std(self.cca.harmonics_hz[self._taught, 0])) > self.settings.taught_spread_hz
 
     def _evidence(self, row: int, window: int) -> Array:
         """Standard deviations above background of every key, (K,)."""
@@ -171,7 +180,7 @@ class AsynchronousSpeller:
         s = self.settings
         if now - self._learnt_at < 2 * 40:
             return
-        needed = s.learn * (1.7 if self._warm() else 1.0)
+        needed = s.learn_warm if self._warm() else s.learn_cold
         if self._candidate is not None and now - self._candidate[1] > 12:
             _, at, key, sums = self._candidate
             usable = self.cca.usable
@@ -179,6 +188,7 @@ class AsynchronousSpeller:
             n = s.windows[-1] * self.cca.packet_n
             weight = min(1.0, self._candidate[0] / 12)
             self.template.learn(np.where(usable[key][:, None], sums[key], 0), sums, usable & apart, n, weight)
+            self._taught.append(key)
             self._learnt_at = at
             self._candidate = None
         elif lead > needed and (self._candidate is None or lead > self._candidate[0]):
@@ -193,14 +203,15 @@ def _lead(total: Array) -> tuple[float, int]:
     return (float(total[best]) + apart if apart > 1 else -np.inf), best
 
 
-def population(windows: Sequence[int], channels: int) -> tuple[Array, Array]:
-    """Mean and variance of idle scores (windows, bands, keys), of people at rest.
+def population(windows: Sequence[int], channels: int) -> tuple[Array, Array, Array, Array]:
+    """What :class:`Background` starts from: idle scores (windows, bands) and (windows, bands, keys) of people at rest.
 
     ``background.npz`` holds them for 9 occipital channels: means over 8 people of the PhysioNet motor imagery set,
-    eyes open and eyes closed, one minute each, smoothed over five neighbouring keys.
+    eyes open and eyes closed, one minute each; the keys' departures smoothed over five neighbours.
     """
     with files("bciarena.decoders").joinpath("background.npz").open("rb") as file:
         stored = np.load(file)
         at = [int(np.flatnonzero(stored["windows"] == w)[0]) for w in windows]
         # Chance correlation grows with the number of channels that can be combined.
-        return stored["mean"][at] * channels / 9, stored["variance"][at]
+        level = stored["mean"][at] * channels / 9
+        return level, stored["variance"][at], stored["key_mean"][at], stored["key_variance"][at]

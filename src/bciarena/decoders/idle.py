@@ -1,8 +1,9 @@
 """What scores look like when nobody attends anything: the yardstick of an asynchronous decoder.
 
 A correlation of 0.6 with 10 Hz means little for somebody with strong alpha waves and much for somebody without. So a
-score counts in standard deviations above what this person's own EEG gives at that key, that window length and that
-band. Everybody starts from a population's values and moves to his own within half a minute.
+score counts in standard deviations above what this person's own EEG gives at that window length, that band and that
+key. Everybody starts from a population's values and moves to his own: the level common to all keys within seconds
+(40 keys tell it at once), each key's own departure from it within a minute or two.
 """
 
 from __future__ import annotations
@@ -14,35 +15,59 @@ Array = NDArray[np.float64]
 
 
 class Background:
-    """Running mean and variance of scores of any shape, from a prior.
+    """Running mean and variance of scores (rows, ..., keys), from a prior, in two steps.
 
     Parameters
     ----------
-    mean, variance : array
-        What to expect before anything was seen.
-    prior_n, memory_n : float
-        Number of updates the prior counts for; most updates the past counts for.
+    mean, variance : array (rows, ...)
+        Level of all keys, before anything was seen.
+    key_mean, key_variance : array (rows, ..., keys)
+        Each key's mean and variance in units of that level: alpha waves lift the keys around 10 Hz.
+    prior_n, memory_n : (float, float)
+        Number of updates the prior counts for, and most updates the past counts for: of the level, of the keys.
     clip : float
         An update is held within this many standard deviations: a key that flickers now must not become its own
         background.
     """
 
     def __init__(
-        self, mean: ArrayLike, variance: ArrayLike, prior_n: float, memory_n: float, clip: float = 4.0
+        self,
+        mean: ArrayLike,
+        variance: ArrayLike,
+        key_mean: ArrayLike,
+        key_variance: ArrayLike,
+        prior_n: tuple[float, float],
+        memory_n: tuple[float, float],
+        clip: float = 4.0,
     ) -> None:
-        self.mean = np.array(mean, dtype=float)
-        self.variance = np.array(variance, dtype=float)
-        self.memory_n = memory_n
-        self.clip = clip
-        self._n = np.full(len(self.mean), float(prior_n))
+        self._level = _Moments(
+            np.array(mean, float)[..., None], np.array(variance, float)[..., None], prior_n[0], memory_n[0], clip
+        )
+        self._key = _Moments(np.array(key_mean, float), np.array(key_variance, float), prior_n[1], memory_n[1], clip)
 
     def standardise(self, row: int, scores: Array) -> Array:
-        """Scores of one row (first axis) in standard deviations above the background; then learns from them."""
+        """Scores of one row, (..., keys), in standard deviations above the background; then learns from them."""
+        return self._key.standardise(row, self._level.standardise(row, scores))
+
+
+class _Moments:
+    """One step: `mean` and `variance` have the scores' shape, or 1 for the keys' axis to pool them."""
+
+    def __init__(self, mean: Array, variance: Array, prior_n: float, memory_n: float, clip: float) -> None:
+        self.mean, self.variance = mean, variance
+        self.memory_n, self.clip = memory_n, clip
+        self.n = np.full(len(mean), prior_n, dtype=float)
+        self.pooled = mean.shape[-1] == 1
+
+    def standardise(self, row: int, scores: Array) -> Array:
         spread = np.sqrt(self.variance[row])
         away = scores - self.mean[row]
         out = away / spread
-        self._n[row] = min(self._n[row] + 1, self.memory_n)
+        self.n[row] = min(self.n[row] + 1, self.memory_n)
         away = np.clip(away, -self.clip * spread, self.clip * spread)
-        self.mean[row] += away / self._n[row]
-        self.variance[row] += (away**2 - self.variance[row]) / self._n[row]
+        square = away**2
+        if self.pooled:
+            away, square = away.mean(axis=-1, keepdims=True), square.mean(axis=-1, keepdims=True)
+        self.mean[row] += away / self.n[row]
+        self.variance[row] += (square - self.variance[row]) / self.n[row]
         return np.asarray(out)

@@ -178,11 +178,13 @@ class MotorPlayer:
     """Plays one stream: packets in, posteriors at decision times out.
 
     Scores are recentred while it runs: over trials whose classes come equally often each class's mean score is
-    zero, so a mean that drifts away from it is a change of the person or the cap, and is taken off.
+    zero, so a mean that drifts away from it is a change of the person or the cap, and is taken off. Where trials are
+    of other kinds too, it is not: give ``recentre=False``.
     """
 
-    def __init__(self, model: MotorModel) -> None:
+    def __init__(self, model: MotorModel, recentre: bool = True) -> None:
         self.model = model
+        self._recentre = recentre
         self.stream = MotorStream(model.setup)
         self._index = {time: j for j, time in enumerate(model.setup.times)}
         self._balance = BlockBalance(len(model.classes_), model.per_class_) if model.per_class_ else None
@@ -246,7 +248,7 @@ class MotorPlayer:
             return
         if self._balance is not None:
             self._balance.update(self._posterior(self._filled - 1))
-        if self._filled == len(self._index):
+        if self._recentre and self._filled == len(self._index):
             self._drift += self._scores
             self._met += 1
         self._in_trial = False

@@ -30,8 +30,11 @@ class SlidingFBCCA:
         Samples per push.
     windows : sequence of int
         Window lengths, in packets.
-    bands, channels, harmonics : int
-        Sizes B, C, H.
+    band_lows_hz : sequence of float
+        Lower edge of each of the B bands: a band is compared with the harmonics that lie in it, so that strong alpha
+        waves, which leak through the edge, are no evidence in the bands above them.
+    channels, harmonics : int
+        Sizes C, H.
     skip_hz : sequence of (line_hz, distance_hz)
         Harmonics nearer to a mains line are left out.
 
@@ -47,21 +50,23 @@ class SlidingFBCCA:
         rate: float,
         packet_n: int,
         windows: Sequence[int],
-        bands: int,
+        band_lows_hz: Sequence[float],
         channels: int,
         harmonics: int = 5,
         skip_hz: Sequence[tuple[float, float]] = (),
     ) -> None:
         freqs = np.asarray(freqs_hz, dtype=float)
-        self.shape = (bands, channels, len(freqs), harmonics)
+        self.shape = (len(band_lows_hz), channels, len(freqs), harmonics)
         self.packet_n = packet_n
         self.windows = list(windows)
         self.harmonics_hz = np.outer(freqs, np.arange(1, harmonics + 1))
         self.usable = self.harmonics_hz < rate / 2
         for line, apart in skip_hz:
             self.usable &= np.abs(self.harmonics_hz - line) > apart
-        if not self.usable.any(axis=1).all():
-            raise BadInput("a target has no harmonic left away from the mains")
+        lows = np.asarray(band_lows_hz, dtype=float)
+        self._in_band = self.usable & (self.harmonics_hz >= lows[:, None, None] - 0.5)  # (B, K, H)
+        if not self._in_band.any(axis=2).all():
+            raise BadInput("a target has no harmonic left in some band, away from the mains")
         if min(self.windows) * packet_n <= 2 * harmonics:
             raise BadInput(f"a window of {min(self.windows)} packets is too short for {harmonics} harmonics")
         turn = -2j * np.pi * self.harmonics_hz.ravel() / rate
@@ -73,16 +78,18 @@ class SlidingFBCCA:
         self.reset()
 
     def _reference_whitener(self, n: int, rate: float) -> Array:
-        """Inverse Cholesky factors (K, 2H, 2H) that make each target's references orthonormal."""
-        _, _, targets, harmonics = self.shape
+        """Inverse Cholesky factors (B, K, 2H, 2H) that make each target's references orthonormal."""
+        bands, _, targets, harmonics = self.shape
         t = np.arange(n) / rate
-        out = np.zeros((targets, 2 * harmonics, 2 * harmonics))
+        out = np.zeros((bands, targets, 2 * harmonics, 2 * harmonics))
         for k in range(targets):
             angle = 2 * np.pi * np.outer(self.harmonics_hz[k], t)
             rows = np.stack([np.cos(angle), -np.sin(angle)], axis=1).reshape(2 * harmonics, n)
-            kept = np.flatnonzero(np.repeat(self.usable[k], 2))
-            gram = rows[kept] @ rows[kept].T
-            out[k][np.ix_(kept, kept)] = np.linalg.inv(np.linalg.cholesky(gram)).T
+            gram = rows @ rows.T
+            for b in range(bands):
+                kept = np.flatnonzero(np.repeat(self._in_band[b, k], 2))
+                part = np.linalg.cholesky(gram[np.ix_(kept, kept)])
+                out[b, k][np.ix_(kept, kept)] = np.linalg.inv(part).T
         return out
 
     def reset(self) -> None:
