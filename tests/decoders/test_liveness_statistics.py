@@ -80,7 +80,7 @@ def test_a_saw_tooth_is_not_symmetric_in_time():
     saw = 10 * ((T_S * 6) % 1) + 0.05 * _noise(4)
     forward = _of(saw, "signed asymmetry over 1")
     assert (np.abs(forward) > 0.5).all()
-    assert np.allclose(_of(saw[..., ::-1], "signed asymmetry over 1"), -forward, atol=0.1)
+    assert np.allclose(_of(saw[..., ::-1], "signed asymmetry over 1"), -forward, rtol=0.3)
 
 
 def test_units_leave_shape_alone():

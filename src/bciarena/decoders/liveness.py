@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.fft
@@ -102,6 +103,8 @@ def log_spectra(windows: NDArray[np.floating]) -> Array:
 class LivenessModel:
     """Identity by linear discriminants on spectra, reality by a logistic regression on shape."""
 
+    pool_: LogPool | None
+
     def fit(
         self,
         groups: Mapping[str, People],
@@ -143,11 +146,11 @@ class LivenessModel:
                 group_of.append(np.full(len(part.real), number))
                 trial.append(part.trial)
         x, y = np.concatenate(rows).astype(np.float32), np.concatenate(real)
-        who, number = np.concatenate(subject), np.concatenate(group_of)
+        who, of = np.concatenate(subject), np.concatenate(group_of)
         held = who > 0
         if held.any():
             advance("how sure to be")
-            self._fit_stopping(x, y, who * 100 + number, held, np.concatenate(trial), ridge)
+            self._fit_stopping(x, y, who * 100 + of, held, np.concatenate(trial), ridge)
         else:
             self.pool_, self.policy_ = None, StoppingPolicy(3.0, 3.0, 2.0, 2.0)
         advance("real or generated")
@@ -216,8 +219,8 @@ class LivenessModel:
             group.append(fold_of[mine[0]])
         half = np.stack(scores)[:, :, None] * np.array([-0.5, 0.5])
         times_s = np.array(TIMES_N) / SRATE
-        self.pool_ = LogPool().fit(half, np.array(truth), times_s)
-        posteriors = self.pool_.posteriors(half, times_s)
+        pool = self.pool_ = LogPool().fit(half, np.array(truth), times_s)
+        posteriors = pool.posteriors(half, times_s)
         self.policy_ = fit_policy(posteriors, np.array(truth), times_s, score, group=np.array(group))
 
     def identify(self, window: NDArray[np.floating]) -> tuple[Array, Ints]:
@@ -236,7 +239,7 @@ class LivenessModel:
     def save(self, folder: str | Path) -> None:
         """Write plain arrays and JSON."""
         folder = Path(folder)
-        arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        arrays: dict[str, Any] = {name: v for name, v in vars(self).items() if isinstance(v, np.ndarray)}
         np.savez(folder / "liveness.npz", **arrays)
         plain = {
             "offset": self.offset_,

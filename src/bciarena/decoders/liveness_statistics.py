@@ -64,7 +64,7 @@ def statistics(windows: NDArray[np.floating]) -> Array:
         raise BadInput(f"liveness windows must have the shape (windows, channels, {WINDOW_N}), not {signal.shape}")
     found = _families(signal)
     flat = np.concatenate([part.reshape(len(signal), -1) for part in found.values()], axis=1)
-    return np.clip(np.nan_to_num(flat), -1e3, 1e3)
+    return np.asarray(np.clip(np.nan_to_num(flat), -1e3, 1e3))
 
 
 @functools.cache

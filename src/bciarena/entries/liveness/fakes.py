@@ -5,6 +5,8 @@ many sides as possible: linear models, surrogates, Gaussian processes with all s
 linear decoder, spectrograms with new phases, and blends of them.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.signal import butter, sosfiltfilt
 
@@ -89,7 +91,7 @@ def _all_waxing(run, rng):
         spectrum = np.fft.rfft(make(n, rng))
         hz = np.fft.rfftfreq(n, 1 / SRATE)
         made = np.zeros((len(run), n))
-        for low, high in zip(edges, edges[1:], strict=False):
+        for low, high in pairwise(edges):
             noise = np.fft.rfft(rng.standard_normal((rows, n))) * np.exp(-0.5 * (hz / speed_hz) ** 2)
             slow = np.fft.irfft(noise, n)
             envelope = np.exp(depth * slow / slow.std())
