@@ -15,7 +15,9 @@ OWN_FOLDERS = ("Algorithm", "AlgorithmImplement", "impl")
 """``impl`` alone is what the liveness text calls Algorithm/method/impl."""
 OWN_FILES = (*NAMES, "AlgorithmConfig.yml", "config/AlgorithmConfig.yml", "requirements.txt")
 JUNK = re.compile(r"__MACOSX|\.DS_Store|Thumbs\.db|desktop\.ini|\._.*|\.git|\.idea|\.vscode|\.ipynb_checkpoints")
-IGNORED = frozenset({"main.py", "main.pyc", "Framework/", "Task/", "README.md", "README_zh.md", "data/", "config/"})
+IGNORED = frozenset(
+    {"main.py", "main.pyc", "Framework/", "Task/", "Challenge/", "README.md", "README_zh.md", "data/", "config/"}
+)
 """Known parts of a companion package that are ours, or nobody's: left without a word."""
 COMPILED = re.compile(r"(?P<stem>.+?)\.cpython-(?P<tag>\d+)(\.opt-\d)?\.pyc")
 IMPL = Path("Algorithm/method/impl")

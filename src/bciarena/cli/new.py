@@ -1,0 +1,23 @@
+"""arena new: the companion package a contestant starts from."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def main(
+    challenge: Annotated[str, typer.Argument(help="imagery, speller/1, ...")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="where to: a new folder")],
+) -> None:
+    """Write the package a contestant starts from: a working sample under the contest's names."""
+    from bciarena.challenges import rulebook
+    from bciarena.entries.companion import write_starter
+
+    book = rulebook(challenge)
+    for name in write_starter(book, folder):
+        typer.echo(f"  {name}")
+    typer.echo(f"{folder}: {book.title}. Next:")
+    typer.echo(f"  cd {folder} && python main.py    # plays the sample on a small practice set")
+    typer.echo(f"  arena check {folder} --challenge {book.name}")
+    typer.echo(f"  arena pack {folder} --challenge {book.name} -o entry.zip")
