@@ -46,6 +46,12 @@ def main(
     with Progress(*columns, console=console) as progress:
         task = progress.add_task(f"{name} {order.split}", total=order.files)
         summary = make(order, out, force, advance=lambda what: progress.update(task, advance=1))
+    if figures:
+        from bciarena.simulator.quality_page import write_quality
+
+        with console.status("measuring"):
+            page = write_quality(out, challenge)
+        summary.notes.append(f"quality page: {page}")
     if as_json:
         typer.echo(json.dumps(asdict(summary), ensure_ascii=False))
         return

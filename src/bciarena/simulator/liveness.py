@@ -1,13 +1,16 @@
 """The liveness sets: resting EEG of a group of people cut into trials, and generated trials among them.
 
 Calibration and evaluation of a group are two sittings of the same people on one day. Generated trials are
-made by generators fitted on the calibration sitting, never on what is scored. Real and generated trials go through the
-same last filter, so that no filter's trace tells them apart.
+made by generators fitted on the calibration sitting, never on what is scored. What they learn and what is cut into real
+trials has been through the same first filter, and every trial goes through the same last one with the same
+margins, so that no filter's trace tells them apart. The room has no mains: no generator makes a steady line, it would
+give them away.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +27,10 @@ from bciarena.simulator.person import draw_person, on_day
 if TYPE_CHECKING:
     from bciarena.simulator.make import Made, Order, Summary
 
+FIRST_HZ = 0.3
+"""High-pass against drift, before anything is learnt or cut."""
 BAND_HZ = (0.5, 45.0)
+"""The last filter."""
 SAME_DAY = 0.5
 """How far people drift between the sittings of calibration and evaluation, in parts of a day's drift."""
 EYES = ("open", "closed")
@@ -56,7 +62,7 @@ def liveness_recordings(order: Order, summary: Summary | None) -> Iterator[Made]
 def resting_run(
     seed: int, people: str, person: int, sitting: str, eyes: str, length_s: float, vary: bool = True
 ) -> Floats:
-    """One person's resting EEG at the five channels, filtered, shape (5, samples).
+    """One person's resting EEG at the five channels, high-passed, shape (5, samples).
 
     Parameters
     ----------
@@ -68,21 +74,25 @@ def resting_run(
         ``open`` or ``closed``.
     """
     today = on_day(draw_person(seed, people, person, vary), f"{people}-{sitting}", SAME_DAY if vary else 0.0)
+    today = replace(today, traits=today.traits | {"mains_uv": 0.0})
     book = rulebook("liveness")
     script = Script(book.rate)
     script.add(length_s + 2 * MARGIN_S, "eyes_open" if eyes == "open" else "eyes_closed")
     rng = stream(seed, people, sitting, "resting", person, eyes)
     seat = Sitting(today, f"{people}-{sitting}" if vary else people, Cap(book.channels, "average"))
     eeg = seat.record(script.timeline("liveness/1", sitting, person, 1), rng)
+    sections = scipy.signal.butter(2, FIRST_HZ, "highpass", fs=book.rate, output="sos")
     margin_n = round(MARGIN_S * book.rate)
-    return last_filter(eeg)[:, margin_n : margin_n + round(length_s * book.rate)].astype(np.float32)
+    whole = scipy.signal.sosfiltfilt(sections, eeg.astype(np.float64), axis=1)
+    kept: Floats = whole[:, margin_n : margin_n + round(length_s * book.rate)].astype(np.float32)
+    return kept
 
 
-def last_filter(eeg: NDArray[np.floating]) -> Array:
-    """Zero-phase band-pass that every trial has been through, real or generated."""
+def finished(eeg: NDArray[np.floating]) -> Array:
+    """The zero-phase band-pass every trial has been through; ``MARGIN_S`` is cut off at both ends."""
     sections = scipy.signal.butter(4, BAND_HZ, "bandpass", fs=250, output="sos")
-    padded = min(eeg.shape[1] - 1, 500)
-    filtered: Array = scipy.signal.sosfiltfilt(sections, eeg.astype(np.float64), axis=1, padlen=padded)
+    margin_n = round(MARGIN_S * 250)
+    filtered: Array = scipy.signal.sosfiltfilt(sections, eeg.astype(np.float64), axis=1)[:, margin_n:-margin_n]
     return filtered
 
 
@@ -104,8 +114,9 @@ class _Cutter:
     def next(self, person: int, eyes: str, length_n: int) -> Floats:
         key = person, eyes
         if key not in self.runs:
-            length_s, sitting = self.needed[key] / 250, self.order.split.split("_")[0]
-            self.runs[key] = resting_run(self.order.seed, self.people, person, sitting, eyes, length_s)
+            length_s, sitting = self.needed[key] / 250 + 2 * MARGIN_S, self.order.split.split("_")[0]
+            run = resting_run(self.order.seed, self.people, person, sitting, eyes, length_s)
+            self.runs[key] = finished(run).astype(np.float32)
             self.used[key] = 0
         first = self.used[key]
         self.used[key] = first + length_n
@@ -135,5 +146,5 @@ class _Faker:
         generator = self.generators[self.made % len(self.generators)]
         self.made += 1
         rng = stream(self.order.seed, self.order.split, "generated", block, trial)
-        wave = generator.sample(person, length_n / 250, rng, run=EYES.index(eyes))
-        return last_filter(wave)
+        wave = generator.sample(person, length_n / 250 + 2 * MARGIN_S, rng, run=EYES.index(eyes))
+        return finished(wave)

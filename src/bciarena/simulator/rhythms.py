@@ -49,8 +49,8 @@ SOURCES = (
 
 RESPONSE: dict[str, dict[str, float]] = {
     "hand": {"hand": 1.0, "arm": 0.5, "foot": -0.1},
-    "fist": {"hand": 1.0, "arm": 0.65, "foot": -0.1},
-    "flexion": {"hand": 0.7, "arm": 1.0, "foot": -0.1},
+    "fist": {"hand": 1.0, "arm": 0.5, "foot": -0.1},
+    "flexion": {"hand": 0.6, "arm": 1.0, "foot": -0.1},
     "feet": {"hand": -0.3, "arm": -0.1, "foot": 1.0},
 }
 """How far each area desynchronises when a limb is imagined, in parts of the person's ERD.
@@ -58,7 +58,7 @@ RESPONSE: dict[str, dict[str, float]] = {
 Below zero it synchronises: hand areas when the feet are imagined (Pfurtscheller 2006). Fist and elbow of the same
 arm overlap, and differ in centre and strength (Yong & Menon 2015).
 """
-OWN_WEIGHT_SD = 0.2
+OWN_WEIGHT_SD = 0.25
 """Spread of these parts between people."""
 RISE_S, FALL_S, JITTER_S = 0.5, 0.6, 0.12
 GAZE = {"flicker": 0.5, "still": 0.55, "cue": 0.8, "eyes_closed": None}

@@ -1,0 +1,268 @@
+"""Is this EEG like EEG? Measures of a data folder, next to what was published about people.
+
+Everything is measured on the recordings themselves, as one would with recordings of people: nothing here knows what
+the simulator put in, so real recordings can be put through the same measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import scipy.signal
+from numpy.typing import NDArray
+
+from bciarena.challenges import rulebook
+from bciarena.challenges.speller import FREQUENCY_HZ, PHASE_RAD
+from bciarena.challenges.turing import SSVEP_HZ
+from bciarena.recording import Block, Recording
+from bciarena.recording.montages import NOT_SCALP
+
+Array = NDArray[np.float64]
+SUBJECTS, BLOCKS = 6, 2
+"""How much of a set is looked at."""
+ERD_HZ = np.arange(5.0, 36.0, 1.0)
+ERD_S = (-2.0, 5.0)
+NEIGHBOURS = {"C3": ("FC3", "CP3", "C1", "C5"), "C4": ("FC4", "CP4", "C2", "C6")}
+LEFT, RIGHT = "left", "right"
+
+
+@dataclass
+class Measure:
+    """One number beside its published range."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    unit: str
+    source: str
+
+    @property
+    def inside(self) -> bool:
+        return self.low <= self.value <= self.high
+
+
+@dataclass
+class Quality:
+    """Everything the page shows."""
+
+    challenge: str
+    channels: tuple[str, ...]
+    rate: int
+    traces: tuple[list[str], Array] = field(default_factory=lambda: ([], np.empty((0, 0))))
+    spectra: dict[str, tuple[Array, Array]] = field(default_factory=dict)  # name -> Hz, uV^2/Hz
+    maps: dict[str, Array] = field(default_factory=dict)  # title -> one value per scalp channel
+    erd: dict[str, Array] = field(default_factory=dict)  # title -> (frequencies, times), % change
+    snr_db: dict[int, float] = field(default_factory=dict)  # harmonic -> dB
+    measures: list[Measure] = field(default_factory=list)
+
+    @property
+    def scalp(self) -> list[int]:
+        return [row for row, name in enumerate(self.channels) if name not in NOT_SCALP]
+
+
+def measure(recording: Recording, challenge: str) -> Quality:
+    """Look at the first subjects and blocks of a set."""
+    book = rulebook(challenge)
+    blocks = [block for subject in recording.subjects[:SUBJECTS] for block in subject.blocks[:BLOCKS]]
+    if book.name == "liveness":
+        blocks = list(recording.subjects[0].blocks[:SUBJECTS])
+    found = Quality(book.id, book.channels, book.rate)
+    _rest(found, blocks)
+    for part in PARTS[book.name]:
+        part(found, blocks)
+    return found
+
+
+def _row(found: Quality, name: str) -> int:
+    return [own.upper() for own in found.channels].index(name.upper())
+
+
+def _pieces(block: Block, least_s: float = 2.0) -> list[Array]:
+    """Stretches that are not zero, each at least ``least_s`` long."""
+    alive = np.concatenate([[False], np.any(block.eeg[:] != 0, axis=0), [False]])
+    edges = np.flatnonzero(np.diff(alive.astype(int)))
+    spans = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= least_s * block.rate]
+    return [np.asarray(block.eeg[:, a:b], dtype=np.float64) for a, b in spans]
+
+
+def _spectrum(pieces: list[Array], rate: int) -> tuple[Array, Array]:
+    """Frequencies and the median spectrum over pieces, shape (channels, bins)."""
+    made = [scipy.signal.welch(piece, rate, nperseg=2 * rate) for piece in pieces]
+    return made[0][0], np.median([power for _, power in made], axis=0)
+
+
+def _rest(found: Quality, blocks: list[Block]) -> None:
+    pieces = [piece for block in blocks for piece in _pieces(block)]
+    hz, power = _spectrum(pieces, found.rate)
+    for name in ("Fz", "C3", "Oz") if found.challenge != "liveness/1" else ():
+        found.spectra[name] = hz, power[_row(found, name)]
+    first = max(pieces, key=lambda piece: piece.shape[1])
+    start = (first.shape[1] - 6 * found.rate) // 2 if first.shape[1] > 6 * found.rate else 0
+    names = ("VEOU", "HEOR", "Fpz", "Fz", "C3", "Cz", "C4", "Pz", "Oz", "ECG")
+    shown = [n for n in names if n.upper() in {own.upper() for own in found.channels}]
+    part = first[[_row(found, n) for n in shown], start : start + 6 * found.rate]
+    found.traces = shown, part - np.median(part, axis=1, keepdims=True)
+    free = ((hz > 3) & (hz < 6)) | ((hz > 28) & (hz < 45))
+    if found.challenge != "liveness/1":
+        slope = -np.polyfit(np.log(hz[free]), np.log(power[_row(found, "C3"), free]), 1)[0]
+        found.measures.append(
+            Measure("aperiodic exponent at C3, 3-45 Hz", float(slope), 0.8, 2.0, "", "Donoghue 2020, Voytek 2015")
+        )
+        alpha = (hz >= 8) & (hz < 13)
+        found.maps["8-13 Hz power (dB)"] = 10 * np.log10(power[found.scalp][:, alpha].mean(axis=1) + 1e-6)
+        size = float(np.sqrt(power[_row(found, "C3"), (hz >= 4) & (hz < 40)].sum() * (hz[1] - hz[0])))
+        found.measures.append(
+            Measure("C3, 4-40 Hz, rms", size, 2.0, 20.0, "uV", "eegmmidb, BUPT and Nakanishi recordings")
+        )
+
+
+def _local(found: Quality, eeg: Array, name: str) -> Array:
+    """A channel less its neighbours."""
+    own: Array = eeg[_row(found, name)] - eeg[[_row(found, other) for other in NEIGHBOURS[name]]].mean(axis=0)
+    return own
+
+
+def _sides(found: Quality, block: Block) -> dict[str, list[int]]:
+    """Onsets of left and right hand imagery."""
+    left, right = {"imagery/1": ((201,), (202,)), "rehab/1": ((1, 3), (2, 4))}.get(found.challenge, ((), ()))
+    onsets: dict[str, list[int]] = {LEFT: [], RIGHT: []}
+    for sample, code in block.events:
+        task = code & 7 if found.challenge == "turing/1" and code < 128 else 0
+        if code in left or task == 1:
+            onsets[LEFT].append(sample)
+        if code in right or task == 2:
+            onsets[RIGHT].append(sample)
+    return onsets
+
+
+def _imagery(found: Quality, blocks: list[Block]) -> None:
+    rate = found.rate
+    gathered: dict[tuple[str, str], list[Array]] = {}
+    for block in blocks:
+        eeg = np.asarray(block.eeg[:], dtype=np.float64)
+        for channel in NEIGHBOURS:
+            step = rate // 10
+            hz, times, power = scipy.signal.spectrogram(
+                _local(found, eeg, channel), rate, nperseg=rate, noverlap=rate - step, mode="psd"
+            )
+            rows = [int(np.argmin(np.abs(hz - one))) for one in ERD_HZ]
+            for side, onsets in _sides(found, block).items():
+                for onset in onsets:
+                    first = int(np.argmin(np.abs(times - (onset / rate + ERD_S[0]))))
+                    part = power[rows, first : first + round((ERD_S[1] - ERD_S[0]) * 10)]
+                    if part.shape[1] == round((ERD_S[1] - ERD_S[0]) * 10):
+                        gathered.setdefault((side, channel), []).append(part)
+    change = {}
+    for (side, channel), parts in sorted(gathered.items()):
+        mean = np.mean(parts, axis=0)
+        quiet = mean[:, : round(-ERD_S[0] * 10) - 5].mean(axis=1, keepdims=True)
+        found.erd[f"{side} hand, {channel}"] = 100 * (mean / quiet - 1)
+        mu, late = (ERD_HZ >= 9) & (ERD_HZ <= 13), slice(round((1 - ERD_S[0]) * 10), round((4 - ERD_S[0]) * 10))
+        change[side, channel] = float(100 * (mean[mu][:, late].mean() / quiet[mu].mean() - 1))
+    if len(change) < 4:
+        return
+    contra = (change[LEFT, "C4"] + change[RIGHT, "C3"]) / 2
+    same = (change[LEFT, "C3"] + change[RIGHT, "C4"]) / 2
+    source = "Pfurtscheller & Lopes da Silva 1999"
+    found.measures.append(Measure("mu power, other side of the hand", contra, -80, -10, "%", source))
+    found.measures.append(Measure("mu power, other side less same side", contra - same, -60, -3, "%", source))
+
+
+def _lateral(found: Quality, blocks: list[Block]) -> None:
+    """Where mu power is lower for the left than for the right hand."""
+    sections = scipy.signal.butter(4, (9, 13), "bandpass", fs=found.rate, output="sos")
+    logs: dict[str, list[Array]] = {LEFT: [], RIGHT: []}
+    for block in blocks:
+        for side, onsets in _sides(found, block).items():
+            for onset in onsets:
+                part = np.asarray(block.eeg[found.scalp, onset : onset + 4 * found.rate], dtype=np.float64)
+                wave = scipy.signal.sosfiltfilt(sections, part, axis=1)[:, found.rate // 2 :]
+                logs[side].append(10 * np.log10(wave.var(axis=1) + 1e-6))
+    if logs[LEFT] and logs[RIGHT]:
+        found.maps["9-13 Hz, left less right hand (dB)"] = np.median(logs[LEFT], axis=0) - np.median(
+            logs[RIGHT], axis=0
+        )
+
+
+def _flicker(found: Quality, blocks: list[Block]) -> None:
+    oz, rate = _row(found, "Oz"), found.rate
+    power: dict[int, list[tuple[float, float]]] = {}
+    phasors, keys, spread = [], [], []
+    for block in blocks:
+        for sample, code in block.events:
+            if found.challenge == "speller/1" and code <= 40:
+                hz, phase = FREQUENCY_HZ[code - 1], PHASE_RAD[code - 1]
+            elif found.challenge == "turing/1" and code < 128 and code & 7 in SSVEP_HZ:
+                hz, phase = SSVEP_HZ[code & 7], 0.0
+            else:
+                continue
+            part = np.asarray(block.eeg[found.scalp, sample + rate // 5 :][:, : 4 * rate], dtype=np.float64)
+            if part.shape[1] < 4 * rate:
+                continue
+            where = found.scalp.index(oz)
+            for k in (1, 2, 3, 4):
+                here = abs(_at(part[where], k * hz, rate)) ** 2
+                beside = np.mean([abs(_at(part[where], k * hz + off, rate)) ** 2 for off in (-2, -1.25, 1.25, 2)])
+                power.setdefault(k, []).append((here, float(beside)))
+            phasors.append(_at(part[where], hz, rate))
+            keys.append((hz, phase))
+            spread.append(np.abs([_at(row, hz, rate) for row in part]))
+    if not phasors:
+        return
+    found.snr_db = {k: float(10 * np.log10(np.sum(v, axis=0)[0] / np.sum(v, axis=0)[1])) for k, v in power.items()}
+    found.maps["flicker response (uV)"] = np.median(spread, axis=0)
+    source = "BUPT and Nakanishi recordings; Wang 2017"
+    found.measures.append(
+        Measure("flicker at Oz, fundamental over its surroundings", found.snr_db[1], 3, 18, "dB", source)
+    )
+    if found.challenge == "speller/1":
+        unit = np.array(phasors) / np.abs(phasors)
+        hz, phase = np.array(keys).T
+        delays = np.arange(0.08, 0.22, 0.001)
+        fit = [abs(np.mean(unit * np.exp(-1j * (2 * np.pi * hz * (0.2 - lag) + phase)))) for lag in delays]
+        found.measures.append(
+            Measure("flicker delay from phases", float(delays[np.argmax(fit)]), 0.12, 0.16, "s", "Chen 2015: 0.14 s")
+        )
+        found.measures.append(Measure("agreement of 40 phases with the table", max(fit), 0.5, 1.0, "", "Chen 2015"))
+
+
+def _at(wave: Array, hz: float, rate: int) -> complex:
+    """Complex amplitude at a frequency in microvolts."""
+    window = np.hanning(len(wave))
+    turn = np.exp(-2j * np.pi * hz * np.arange(len(wave)) / rate)
+    return complex(2 * np.sum((wave - wave.mean()) * window * turn) / window.sum())
+
+
+def _eyes(found: Quality, blocks: list[Block]) -> None:
+    parts: dict[str, list[Array]] = {}
+    for block in blocks:
+        for (first, code), (last, end) in pairwise(block.events):
+            if end == 241:
+                kind = "generated" if code <= 23 else "eyes open" if code < 192 else "eyes closed"
+                parts.setdefault(kind, []).append(np.asarray(block.eeg[:, first:last], dtype=np.float64))
+    oz = _row(found, "Oz")
+    for kind, pieces in parts.items():
+        hz, power = _spectrum(pieces, found.rate)
+        found.spectra[f"Oz, {kind}"] = hz, power[oz]
+    if "eyes open" in parts and "eyes closed" in parts:
+        alpha = (hz >= 8) & (hz < 13)
+        ratio = found.spectra["Oz, eyes closed"][1][alpha].mean() / found.spectra["Oz, eyes open"][1][alpha].mean()
+        found.measures.append(Measure("alpha at Oz, eyes closed over open", float(ratio), 1.5, 10, "", "Barry 2007"))
+    if "eyes closed" in parts:
+        around = (hz >= 7) & (hz < 14)
+        peak = hz[around][np.argmax(found.spectra["Oz, eyes closed"][1][around])]
+        found.measures.append(Measure("alpha peak, eyes closed", float(peak), 8, 13, "Hz", "Klimesch 1999"))
+
+
+Part = Callable[[Quality, list[Block]], None]
+PARTS: dict[str, tuple[Part, ...]] = {
+    "imagery": (_imagery, _lateral),
+    "turing": (_imagery, _lateral, _flicker),
+    "speller": (_flicker,),
+    "rehab": (_lateral,),
+    "liveness": (_eyes,),
+}
