@@ -158,7 +158,7 @@ class AsynchronousSpeller:
         return self.settings.warm if self._warm() else self.settings.cold
 
     def _warm(self) -> bool:
-        """Whether the template may speak: alpha waves, too, may pass for a flicker, but always for the same few keys."""
+        """Whether the template may speak: alpha waves may pass for a flicker, too, but always for the same few keys."""
         known = self.template.trials >= self.settings.template_after
         return known and float(np.std(self.cca.harmonics_hz[self._taught, 0])) > self.settings.taught_spread_hz
 
@@ -166,8 +166,8 @@ class AsynchronousSpeller:
         """Standard deviations above background of every key, (K,)."""
         # -log(1 - r^2) is how much likelier the data are with the key's references than without.
         gain = -np.log(1 - np.minimum(self.cca.score(window), 0.995))
-        # Bands overlap: the sum of five standardised scores has a variance of 2.7 rather than 1 after / sqrt(5).
-        total = self.background.standardise(row, gain).sum(axis=0) / (np.sqrt(5) * 1.65)
+        # Bands overlap: in idle EEG the sum of five standardised scores, over sqrt(5), has a deviation of 1.53.
+        total = self.background.standardise(row, gain).sum(axis=0) / (np.sqrt(5) * 1.53)
         if self._warm():
             match = self.template.score(
                 self.wide.sums(window, 0) / self._gain, self.cca.usable, window * self.cca.packet_n

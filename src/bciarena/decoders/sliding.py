@@ -117,7 +117,7 @@ class SlidingFBCCA:
         rows = slice(band * channels, (band + 1) * channels)
         now, then = self.packets % self._depth, (self.packets - window) % self._depth
         difference = (self._sums[now, rows] - self._sums[then, rows]) * (self._phase.conj() * self._back[window].conj())
-        return difference.reshape(channels, targets, harmonics).transpose(1, 2, 0)
+        return np.asarray(difference.reshape(channels, targets, harmonics).transpose(1, 2, 0))
 
     def score(self, window: int) -> Array:
         """Band scores (B, K) of the last `window` packets; 0..1, slightly above 1 at most."""

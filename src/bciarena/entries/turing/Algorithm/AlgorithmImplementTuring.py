@@ -41,6 +41,7 @@ class AlgorithmImplementTuring(AlgorithmInterface):
         classes = [int(c) for c in model.classes_]
         flicker = PhaseLockedFlicker(FLICKER_HZ, RATE, len(OCCIPITAL))
         person = None
+        possible, motor, answered, data_start = (), {}, True, 0
         finished = False
         while not finished:
             packet = self.task.get_data()
@@ -58,7 +59,7 @@ class AlgorithmImplementTuring(AlgorithmInterface):
             flicker.push(data[OCCIPITAL])
             if possible:
                 if said is not None:
-                    motor = dict(zip(classes, said[0] * len(classes)))
+                    motor = dict(zip(classes, said[0] * len(classes), strict=True))
                 posterior = weigh(possible, motor, flicker.evidence())
                 if not answered:
                     choice = POLICY.decide(posterior, (end - data_start) / RATE)

@@ -29,6 +29,7 @@ class AlgorithmImplementTuring(AlgorithmInterface):
     def run(self):
         bank = FilterBank([low_pass(90, RATE), notch(50, 6, RATE)], [high_pass(12, RATE)], len(OCCIPITAL))
         decoder = CCA(list(FLICKER.values()), RATE, 2).fit(np.zeros((1, len(OCCIPITAL), WINDOW_N)))
+        possible, window = None, None
         finished = False
         while not finished:
             packet = self.task.get_data()
@@ -40,7 +41,7 @@ class AlgorithmImplementTuring(AlgorithmInterface):
             if possible is not None:
                 window = np.concatenate([window, new], axis=1)
                 if window.shape[1] >= WINDOW_N:
-                    found = dict(zip(FLICKER, decoder.decision_function(window[None, :, :WINDOW_N])[0]))
+                    found = dict(zip(FLICKER, decoder.decision_function(window[None, :, :WINDOW_N])[0], strict=True))
                     best = max((task for task in possible if task in FLICKER), key=found.get)
                     report = ReportModel()
                     report.result = best if found[best] > PRESENT else possible[0]

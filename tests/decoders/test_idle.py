@@ -1,0 +1,37 @@
+import numpy as np
+
+from bciarena.decoders.idle import Background
+
+
+def fresh(prior=(20.0, 50.0), memory=(200.0, 500.0)):
+    return Background(np.zeros(1), np.ones(1), np.zeros((1, 6)), np.ones((1, 6)), prior, memory)
+
+
+def test_every_key_ends_at_zero_mean_and_unit_variance():
+    rng = np.random.default_rng(0)
+    level, spread = np.array([5, 5, 5, 9, 5, 5.0]), np.array([1, 1, 1, 3, 1, 1.0])
+    background = fresh()
+    out = np.array([background.standardise(0, level + spread * rng.standard_normal(6)) for _ in range(6000)])[3000:]
+    np.testing.assert_allclose(out.mean(axis=0), 0, atol=0.15)
+    np.testing.assert_allclose(out.std(axis=0), 1, atol=0.15)
+
+
+def test_the_common_level_is_learnt_before_single_keys():
+    rng = np.random.default_rng(1)
+    background = fresh()
+    out = np.array([background.standardise(0, 5 + rng.standard_normal(6)) for _ in range(150)])
+    assert abs(out[:3].mean()) > 2.5
+    assert abs(out[-30:].mean()) < 0.6
+
+
+def test_a_flickering_key_does_not_become_its_own_background():
+    rng = np.random.default_rng(2)
+    background = fresh((20.0, 400.0), (800.0, 2000.0))
+    for _ in range(3000):
+        background.standardise(0, rng.standard_normal(6))
+    peak = []
+    for _ in range(50):
+        scores = rng.standard_normal(6)
+        scores[3] += 20
+        peak.append(background.standardise(0, scores)[3])
+    assert peak[-1] > 0.7 * peak[0]
