@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 
 import pytest
 
@@ -32,3 +33,11 @@ def page(browser):
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     yield page
     context.close()
+
+
+def until(page, expression: str, wait_s: float = 30.0) -> None:
+    """Wait until a JavaScript expression is true; asked from outside, so a strict content policy is no hindrance."""
+    end = time.monotonic() + wait_s
+    while not page.evaluate(f"() => Boolean({expression})"):
+        assert time.monotonic() < end, f"never true: {expression}"
+        page.wait_for_timeout(50)

@@ -136,9 +136,11 @@ class Hub:
 
     def _on_stopped(self, message: dict[str, Any], answer: Send) -> None:
         self.running = False
+        self.dropped = int(message.get("dropped", self.dropped))
         why = str(message.get("why"))[:40]
         self._say(f"{why}: {self.dropped} of {self.frames} frames dropped")
-        self.tell("watcher", {"type": "stopped", "why": why})
+        counts = {"frames": self.frames, "dropped": self.dropped, "refresh_hz": self.refresh_hz}
+        self.tell("watcher", {"type": "stopped", "why": why, **counts})
 
     def _on_answer(self, message: dict[str, Any], answer: Send) -> None:
         value = str(message.get("value"))[:64]

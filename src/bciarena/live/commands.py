@@ -121,7 +121,14 @@ def run_live(
     source = LiveIn(name, book.channels, book.rate, tell=tell)
     ended = threading.Event()
     recorder = Recorder(out, book, subject, block)
-    line = HubLine(hub, lambda message: ended.set() if message.get("type") == "stopped" else None) if hub else None
+    shown: dict[str, Any] = {}
+
+    def heard(message: dict[str, Any]) -> None:
+        if message.get("type") == "stopped":
+            shown.update(frames=message["frames"], dropped_frames=message["dropped"], refresh_hz=message["refresh_hz"])
+            ended.set()
+
+    line = HubLine(hub, heard) if hub else None
     packets = LivePackets(book, source, recorder, ended)
     packets.samples_seen = _watcher(book, line, ended)
 
@@ -144,7 +151,7 @@ def run_live(
         ledger = Ledger({"challenge": book.id, "rulebook": book.digest, "live": name, "clock": "think"}, file)
         match = LiveMatch(book, packets, ledger, out, told)
         end = player(match)
-        side = {"lost_samples": source.lost_n, "reconnects": source.reconnects, "notes": notes}
+        side = {"lost_samples": source.lost_n, "reconnects": source.reconnects, "notes": notes, **shown}
         if recorder.failed:
             notes.append(recorder.failed)
         data = recorder.finish(side)
