@@ -111,6 +111,25 @@ class Entry:
     assert len(ledgers[0]) > 10
 
 
+def test_worker_processes_of_every_kind(tmp_path):
+    text = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+def square(x):
+    import numpy
+    return int(numpy.square(x))
+class Entry:
+    def start(self, info):
+        for kind in ("fork", "spawn", "forkserver"):
+            with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(kind)) as pool:
+                print(kind, list(pool.map(square, range(4))))
+    def step(self, packet): pass
+"""
+    assert play(entry(tmp_path, text), out=tmp_path / "run")["verdict"] == "ok"
+    said = (tmp_path / "run" / "stdout.txt").read_text()
+    assert said == "fork [0, 1, 4, 9]\nspawn [0, 1, 4, 9]\nforkserver [0, 1, 4, 9]\n"
+
+
 def test_record_says_how_it_was_confined(tmp_path):
     text = "class Entry:\n    def step(self, packet): pass\n"
     result = play(entry(tmp_path, text))

@@ -1,13 +1,13 @@
 """The first code in the box: takes on its limits, loads the entry, plays it, and says how it went.
 
-It starts without the interpreter's site packages (-S) from a folder that is not the entry's: nothing of the entry,
-nor of what its requirements installed, runs before the limits are in place.
+It starts twice. First without the interpreter's site packages (-S), from a folder that is not the entry's: nothing of
+the entry, nor of what its requirements installed, runs before the limits are in place. Then as the interpreter would
+start by itself, so that what an entry starts from it (worker processes) finds everything too.
 """
 
 import sys
 
-if sys.path and sys.path[0] == "":
-    del sys.path[0]
+sys.path[:] = [place for place in sys.path if place]  # not the working directory
 
 import io  # noqa: E402
 import json  # noqa: E402
@@ -17,13 +17,12 @@ import resource  # noqa: E402
 MODEL = "model"  # below the working directory
 
 
-def main(text):
+def main(text, again=""):
     order = json.loads(text)
-    confine(order)
-    greet(order["fds"])
-    import site
-
-    site.main()
+    if not again:
+        confine(order)
+        greet(order["fds"])
+        os.execv(sys.executable, [sys.executable, "-s", "-c", order["start"], text, "again"])
     os.chdir(order["root"])
     sys.argv = [order["target"].rpartition(":")[0]]
     if order.get("train"):

@@ -26,7 +26,7 @@ from bciarena.sandbox.usage import Usage, tree_usage
 
 Sandbox = Literal["bwrap", "none"]
 LIBRARY = Path(bciarena.__file__).parent
-START = "import sys; sys.path[:0] = [{lib!r}]; from arenabox.contestant.boot import main; main(sys.argv[1])"
+START = "import sys; sys.path[:0] = [{lib!r}]; from arenabox.contestant.boot import main; main(*sys.argv[1:])"
 JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 125; shift; done; shift; exec "$@"'
 """Joins the groups given before ``--``, then becomes the command: nothing of the box is ever outside of them."""
 MISSING = "bubblewrap is not installed: apt install bubblewrap (or run with --sandbox none to debug your own entry)"
@@ -77,7 +77,8 @@ class Box:
         begin = self._boxed if self.sandbox == "bwrap" else self._bare
         command, environment, extra, order["root"] = begin(uid)
         lib = str(bwrap.LIB) if self.sandbox == "bwrap" else self._library()
-        python = [str(self.interpreter.executable), "-S", "-s", "-c", START.format(lib=lib), json.dumps(order)]
+        order["start"] = START.format(lib=lib)
+        python = [str(self.interpreter.executable), "-S", "-s", "-c", order["start"], json.dumps(order)]
         try:
             self.process = subprocess.Popen(
                 [*command, *python],
