@@ -20,6 +20,7 @@ from bciarena.protocol import timelines
 from bciarena.recording import open_recording
 from bciarena.simulator import Order, make
 from bciarena.simulator.eeg import Cap, Sitting
+from bciarena.simulator.make import dead_channels
 from bciarena.simulator.person import draw_person, on_day
 
 
@@ -68,6 +69,12 @@ def test_rehab_is_zero_outside_imagery(tmp_path):
     assert not block.eeg[:, ~keep].any()
     assert np.count_nonzero(block.eeg[:, keep].std(axis=1)) >= 70  # a dead channel or two may be there
     assert block.eeg.shape[0] == 77
+
+
+def test_some_rehab_subjects_have_dead_channels():
+    counts = [len(dead_channels(draw_person(1, "people", number), 77)) for number in range(200)]
+    assert set(counts) == {0, 1, 2, 3}
+    assert np.mean(np.array(counts) > 0) == pytest.approx(0.15, abs=0.08)
 
 
 def test_bids_opens_in_mne_without_a_warning(tmp_path):

@@ -21,7 +21,7 @@ from bciarena.recording import Event, write_contest
 from bciarena.recording.bids import describe_bids, write_bids
 from bciarena.simulator.eeg import Cap, Sitting
 from bciarena.simulator.noise import Floats
-from bciarena.simulator.person import draw_person, on_day
+from bciarena.simulator.person import Person, draw_person, on_day
 
 SUBJECTS = 3
 """How many subjects are made unless told; liveness always mixes 23."""
@@ -30,6 +30,8 @@ REFERENCE = {"turing": "CPz", "imagery": "CPz", "speller": "CPz", "rehab": "aver
 
 Liveness: the text says common average. Rehab: all 77 electrodes are given and the text is silent; average.
 """
+DEAD_SHARE = 0.15
+"""Share of rehab subjects with a channel or more that recorded nothing."""
 FORMATS = ("contest", "bids")
 LATER_TODAY = 0.4
 """Rehab's test blocks follow its training blocks in one session: less drift than between days."""
@@ -149,7 +151,15 @@ def recordings(order: Order, summary: Summary | None = None) -> Iterator[Made]:
             eeg = sitting.record(timeline, rng)
             if order.name == "rehab":
                 _keep_imagery(eeg, timeline)
+                eeg[dead_channels(usual, len(book.channels))] = 0
             yield subject, timeline, eeg
+
+
+def dead_channels(person: Person, channels: int) -> list[int]:
+    """Rehab's text: in a very few subjects some channels recorded nothing."""
+    rng = person.rng("dead channels")
+    count = int(rng.integers(1, 4)) if rng.random() < DEAD_SHARE else 0
+    return [int(row) for row in rng.choice(channels, count, replace=False)]
 
 
 def _keep_imagery(eeg: Floats, timeline: Timeline) -> None:

@@ -1,0 +1,59 @@
+"""The quality page measures recordings, made or real, and says so when they are not like EEG."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bciarena.cli import main
+from bciarena.recording import Block, Recording, Subject, open_recording
+from bciarena.recording.montages import CAP64
+from bciarena.simulator.make import Order, recordings
+from bciarena.simulator.quality import measure
+from bciarena.simulator.quality_page import quality_html
+
+
+def made(challenge, split, **more):
+    subjects = {}
+    for subject, timeline, eeg in recordings(Order(challenge, split, **more)):
+        block = Block(eeg, timeline.trigger(), timeline.rate, CAP64)
+        subjects.setdefault(subject, []).append(block)
+    return Recording(tuple(Subject(f"S{k:02d}", tuple(blocks)) for k, blocks in subjects.items()))
+
+
+def test_flicker_measures_are_inside_and_shown():
+    found = measure(made("speller", "test", subjects=2, blocks=1, seed=4), "speller")
+    assert all(item.inside for item in found.measures), [item for item in found.measures if not item.inside]
+    assert {item.name for item in found.measures} >= {"flicker delay from phases"}
+    page = quality_html(found)
+    for word in ("Topographies", "Spectra", "Flicker response", "Chen 2015", "data:image/png"):
+        assert word in page
+    assert "http" not in page  # nothing is fetched
+
+
+def test_noise_is_recognised_as_noise():
+    rng = np.random.default_rng(0)
+    real = made("speller", "test", subjects=1, blocks=1, seed=4).subjects[0].blocks[0]
+    noise = Block(rng.standard_normal(real.eeg.shape).astype(np.float32), real.trigger_row, 250, CAP64)
+    outside = {
+        item.name for item in measure(Recording((Subject("S01", (noise,)),)), "speller").measures if not item.inside
+    }
+    assert "aperiodic exponent at C3, 3-45 Hz" in outside
+    assert "flicker at Oz, fundamental over its surroundings" in outside
+
+
+def test_real_people_go_through_the_same_measures(shared_data):
+    found = measure(open_recording(shared_data("imagery/train")), "imagery")
+    inside = {item.name: item.inside for item in found.measures}
+    assert inside["mu power, other side less same side"]
+    assert inside["C3, 4-40 Hz, rms"]
+
+
+def test_command_writes_the_page(tmp_path, capsys):
+    out = tmp_path / "set"
+    words = ["simulate", "imagery", "--subjects", "1", "--blocks", "1", "--seed", "4", "--format", "bids", "--figures"]
+    assert main([*words, "--out", str(out)]) == 0
+    assert "quality page" in capsys.readouterr().out
+    text = (out / "quality.html").read_text("utf-8")
+    assert "Change of power around imagery" in text
+    assert (out / ".bidsignore").read_text() == "quality.html\n"
+    assert len(open_recording(out).subjects) == 1
