@@ -13,7 +13,7 @@ from bciarena.errors import BadInput
 
 OWN_FOLDERS = ("Algorithm", "AlgorithmImplement", "impl")
 """``impl`` alone is what the liveness text calls Algorithm/method/impl."""
-OWN_FILES = (*NAMES, "AlgorithmConfig.yml", "config/AlgorithmConfig.yml", "requirements.txt")
+OWN_FILES = (*NAMES, "AlgorithmConfig.yml", "config/AlgorithmConfig.yml", "requirements.txt", "train.py", "train.pyc")
 JUNK = re.compile(r"__MACOSX|\.DS_Store|Thumbs\.db|desktop\.ini|\._.*|\.git|\.idea|\.vscode|\.ipynb_checkpoints")
 IGNORED = frozenset(
     {"main.py", "main.pyc", "Framework/", "Task/", "Challenge/", "README.md", "README_zh.md", "data/", "config/"}

@@ -1,0 +1,50 @@
+"""arena check: what would go wrong with an entry?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def main(
+    entry_spec: Annotated[
+        str, typer.Argument(metavar="ENTRY", help="a folder, .zip, .tar.gz, module.py:Class or a reference @name")
+    ],
+    challenge: Annotated[str | None, typer.Option(help="imagery, speller/1, ...; a reference entry brings it")] = None,
+    python: Annotated[str | None, typer.Option(metavar="X.Y", help="the Python to run it with")] = None,
+    entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="which class plays")] = None,
+    model: Annotated[Path | None, typer.Option(help="a folder written by arena train")] = None,
+    sandbox: Annotated[str, typer.Option(help="bwrap, or none to debug your own entry")] = "bwrap",
+    as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False,
+) -> None:
+    """Play an entry for a minute of made-up data and say in plain words what would go wrong."""
+    import json
+    from dataclasses import asdict
+
+    from bciarena.challenges import rulebook
+    from bciarena.cli._playing import checked, progress
+    from bciarena.entries.checkup import check
+    from bciarena.errors import EntryFailed
+
+    book = rulebook(checked.challenge(entry_spec, challenge))
+    box = checked.sandbox(sandbox)
+    with progress(f"checking {entry_spec}") as shown:
+        found = check(entry_spec, book, entry=entry, python=python, model=model, sandbox=box, on_progress=shown)
+    if as_json:
+        print(json.dumps({"ok": not found.problems, **asdict(found)}, ensure_ascii=False, indent=1))
+    else:
+        if found.target:
+            print(f"{found.target}, dialect {found.dialect}, Python {found.python or '?'}")
+        print(f"{found.reports} reports in {found.trials} trials; computing {found.busy_share:.1%} of the time")
+        for words in found.warnings:
+            print(f"warning: {words}")
+        for words in found.problems:
+            print(f"problem: {words}")
+        if not found.problems:
+            print("Nothing stands in the way of an upload.")
+    if found.problems:
+        first = found.problems[0].splitlines()[0]
+        more = f" (and {len(found.problems) - 1} more)" if len(found.problems) > 1 else ""
+        raise EntryFailed("check", f"{first}{more}")

@@ -1,0 +1,172 @@
+"""Tells a contestant before upload what would go wrong: plays the entry for a minute and reads the ledger."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bciarena.challenges.rulebook import Rulebook
+from bciarena.entries.environments import interpreter_for
+from bciarena.entries.package import open_entry
+from bciarena.entries.tiny import tiny_recording
+from bciarena.errors import EntryFailed
+from bciarena.match import Progress
+from bciarena.referee import Truth, answer_text, read_ledger
+from bciarena.runs import run_match
+from bciarena.sandbox.box import Sandbox
+
+BUDGET_S = 60.0
+WARM_UP = 25  # packets: loading a model on first use is no sign of slowness
+CHATTY_BYTES = 64 << 10  # printed in a minute of data
+
+ADVICE = {
+    "import_error": "It cannot be loaded, so it would get no score.",
+    "crashed": "It stops in the middle: only the reports made until then count.",
+    "over_budget": "It takes longer than the data lasts: such a run is invalid.",
+    "out_of_memory": "It needs more memory than a run has.",
+    "protocol_error": "It writes where only the platform may write.",
+    "killed": "It was ended by a signal.",
+}
+
+
+@dataclass
+class Checkup:
+    """What was found. ``problems`` would cost the score, ``warnings`` may not."""
+
+    challenge: str
+    target: str = ""
+    dialect: str = ""
+    python: str = ""
+    trials: int = 0
+    reports: int = 0
+    busy_share: float = 0.0
+    problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def check(
+    spec: str,
+    rulebook: Rulebook,
+    *,
+    entry: str | None = None,
+    python: str | None = None,
+    model: Path | None = None,
+    sandbox: Sandbox = "bwrap",
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Checkup:
+    """Play an entry on a minute of made-up data, in the box, and say what would go wrong.
+
+    BadInput is raised for what is no entry at all; everything an entry itself does wrong is among the problems.
+    """
+    from bciarena.sandbox import boxed
+
+    found = Checkup(rulebook.id)
+    try:
+        with open_entry(spec, rulebook, entry=entry, python=python) as package, tempfile.TemporaryDirectory() as place:
+            found.target, found.dialect = package.target, package.dialect
+            interpreter = interpreter_for(package)
+            found.python = interpreter.version
+            found.warnings += [*package.warnings, *interpreter.warnings]
+            run = Path(place) / "run"
+            result = run_match(
+                rulebook,
+                tiny_recording(rulebook),
+                boxed(package, interpreter, sandbox=sandbox, model=model),
+                out=run,
+                budget_s=BUDGET_S,
+                on_progress=on_progress,
+            )
+            _read(found, rulebook, run, result)
+    except EntryFailed as error:
+        found.problems.append(_explained(error.verdict, error.reason))
+    return found
+
+
+def _explained(verdict: str, reason: str) -> str:
+    missing = re.search(r"No module named '([\w.]+)'", reason)
+    if missing:
+        name = missing[1].split(".")[0]
+        known = {"sklearn": "scikit-learn", "yaml": "PyYAML", "cv2": "opencv-python-headless"}.get(name, name)
+        hint = (
+            f"Its Python has no module {missing[1]}: put {known} into requirements.txt, or the module into the entry."
+        )
+    else:
+        hint = ADVICE.get(verdict, "")
+    return f"{verdict}: {reason.strip()}\n{hint}".strip()
+
+
+def _read(found: Checkup, rulebook: Rulebook, run: Path, result: dict[str, Any]) -> None:
+    _, reports, _ = read_ledger(run / "ledger.jsonl")
+    found.trials, found.reports = len(result["trials"]), len(reports)
+    if result["verdict"] != "ok":
+        found.problems.append(_explained(result["verdict"], result["reason"]))
+    elif not reports:
+        words = f"It never reported in {found.trials} trials: each would count as wrong."
+        (found.warnings if rulebook.idle else found.problems).append(words)
+    _read_reports(found, rulebook, reports)
+    _read_trials(found, rulebook, result)
+    _read_clock(found, rulebook, run)
+    for note in result["notes"]:
+        if note.startswith("after the finish flag"):
+            found.problems.append(f"It must leave run by itself when the finish flag is true; {note}.")
+    printed = sum((run / f"{name}.txt").stat().st_size for name in ("stdout", "stderr"))
+    if result["verdict"] == "ok" and printed > CHATTY_BYTES:
+        found.warnings.append(
+            f"It prints {printed >> 10} KiB in a minute of data: of a run 1 MiB is kept, and printing takes time."
+        )
+
+
+def _read_reports(found: Checkup, rulebook: Rulebook, reports: list[dict[str, Any]]) -> None:
+    starts = {
+        (subject, block, span.data_start)
+        for subject, block, spans in Truth.of(rulebook, tiny_recording(rulebook)).blocks
+        for span in spans
+    }
+    early = sum((line["subject"], line["block"], line["position"]) in starts for line in reports)
+    if early and any(rulebook.mask[code] for code in rulebook.opens):  # where the stream marks trials
+        found.problems.append(
+            f"{early} of {len(reports)} reports came right after the packet that holds the trigger: that packet still "
+            "belongs to the trial before. Ask for at least one more packet before reporting."
+        )
+    invalid = [line["value"] for line in reports if not answer_text(rulebook, line["value"])[1]]
+    if invalid:
+        shown = ", ".join(sorted({json.dumps(value)[:40] for value in invalid})[:3])
+        words = list(rulebook.vocabulary)
+        listed = ", ".join(words) if len(words) < 9 else f"{words[0]} ... {words[-1]}"
+        kind = "an integer" if rulebook.answers == "integer" else "a text"
+        found.problems.append(
+            f"{len(invalid)} of {len(reports)} reports are no valid answers (as {shown}); "
+            f"an answer is {kind} of {listed}."
+        )
+
+
+def _read_trials(found: Checkup, rulebook: Rulebook, result: dict[str, Any]) -> None:
+    count = [trial["status"] for trial in result["trials"]].count
+    if count("late"):
+        limit = f"under {rulebook.limit_s:g} s of data" if rulebook.limit_s else "up to the packet with code 241"
+        found.problems.append(f"{count('late')} of {found.trials} answers came too late: a trial may use {limit}.")
+    if found.reports and result["verdict"] == "ok" and count("missing") and not rulebook.idle:
+        found.warnings.append(f"{count('missing')} of {found.trials} trials got no answer: they count as wrong.")
+
+
+def _read_clock(found: Checkup, rulebook: Rulebook, run: Path) -> None:
+    """Computing time against the time the data themselves last."""
+    with np.load(run / "think.npz") as file:
+        think_s = file["think_s"][WARM_UP:]
+    if not len(think_s):
+        return
+    found.busy_share = float(think_s.sum() / (len(think_s) * rulebook.packet_n / rulebook.rate))
+    if found.busy_share > 1:
+        found.problems.append(
+            f"It is too slow: it computes {found.busy_share:.1f} times as long as the data last, and a run may take as "
+            "long as its data."
+        )
+    elif found.busy_share > 0.5:
+        found.warnings.append(f"It computes {found.busy_share:.0%} of the time: a slower machine may be too slow.")
