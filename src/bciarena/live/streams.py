@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from bciarena.errors import BadInput
 
 CODES = "-codes"
+HOLD_S = 0.04
 GAP = 1.5  # a step between time stamps longer than this many sample periods means lost samples
-KEEP_CODES_S = 5.0
-CHUNK_N = 4096
 
 
 def need_lsl() -> Any:
@@ -86,21 +85,25 @@ class LiveIn:
     tell: Callable[[str], None] = print
     lost_n: int = 0
     reconnects: int = 0
-    unplaced: int = 0
+    late_codes: int = 0
     _last_s: float | None = None
     _codes: deque[tuple[float, int]] = field(default_factory=deque)
+    _held: deque[tuple[NDArray[np.float64], NDArray[np.float64]]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
         self._lsl = need_lsl()
-        self._eeg = self._open(self.name, self.wait_s)
-        if self._eeg is None:
+        found_eeg = self._find(self.name, self.wait_s)
+        if found_eeg is None:
             raise BadInput(f"no LSL stream named {self.name!r} within {self.wait_s:g} s; is it running?")
+        # Codes first: those of the first samples must not be missed while the other line is being opened.
+        found_codes = self._find(self.name + CODES, 1.0)
+        self._marks = self._open(found_codes) if found_codes is not None else None
+        self._eeg = self._open(found_eeg)
         info = self._eeg.get_sinfo()
         found = tuple(info.get_channel_names() or ())
         if round(info.sfreq) != self.rate:
             raise BadInput(f"stream {self.name!r}: {info.sfreq:g} Hz; {self.rate} Hz are needed")
         self._rows = self._matching(found, info.n_channels)
-        self._marks = self._open(self.name + CODES, 1.0)
 
     def _matching(self, found: tuple[str, ...], count: int) -> list[int]:
         if not found or all(not name for name in found):
@@ -113,30 +116,42 @@ class LiveIn:
             raise BadInput(f"stream {self.name!r}: has no channel {', '.join(missing[:8])}")
         return [places[name.casefold()] for name in self.channels]
 
-    def _open(self, name: str, wait_s: float) -> Any:
+    def _find(self, name: str, wait_s: float) -> Any:
         until = time.monotonic() + wait_s
         while True:
             for info in self._lsl.resolve_streams(timeout=min(1.0, wait_s), name=name):
-                inlet = self._lsl.StreamInlet(info, max_buffered=60, processing_flags=["clocksync"], recover=True)
-                inlet.open_stream(timeout=5.0)
-                return inlet
+                return info
             if time.monotonic() > until:
                 return None
 
+    def _open(self, info: Any) -> Any:
+        inlet = self._lsl.StreamInlet(info, max_buffered=60, processing_flags=["clocksync"], recover=True)
+        inlet.open_stream(timeout=5.0)
+        return inlet
+
     def read(self, wait_s: float = 0.2) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Samples that came since, (channels, n), and the code on each, (n,); waits a little for the first."""
-        data, stamps = self._eeg.pull_chunk(timeout=wait_s, max_samples=64)
-        if self._marks is None:
-            codes = np.zeros(len(stamps), np.int64)
-        else:
-            self._pull_codes()
-            codes = self._place(np.asarray(stamps))
-        if len(stamps):
-            self._look_for_gaps(np.asarray(stamps))
-            return np.asarray(data, np.float64).T[self._rows], codes
-        return np.zeros((len(self.channels), 0)), codes
+        """Samples that came since, (channels, n), and the code on each, (n,); waits a little for the first.
+
+        Samples are held back for HOLD_S, because a code travels on a line of its own and may come after them.
+        """
+        until = time.monotonic() + wait_s
+        while True:
+            data, stamps = self._eeg.pull_chunk(timeout=0.01, max_samples=1024)
+            if len(stamps):
+                self._held.append((np.asarray(data, np.float64).T[self._rows], np.asarray(stamps)))
+            if self._held and self._held[0][1][-1] <= self._lsl.local_clock() - HOLD_S:
+                break
+            if time.monotonic() > until:
+                return np.zeros((len(self.channels), 0)), np.zeros(0, np.int64)
+        self._pull_codes()
+        eeg, times = self._held.popleft()
+        codes = self._place(times)
+        self._look_for_gaps(times)
+        return eeg, codes
 
     def _pull_codes(self) -> None:
+        if self._marks is None:
+            return
         data, stamps = self._marks.pull_chunk(timeout=0.0, max_samples=256)
         for stamp, row in zip(stamps, data, strict=True):
             self._codes.append((float(stamp), int(row[0])))
@@ -148,6 +163,13 @@ class LiveIn:
         half = 0.5 / self.rate
         while self._codes and self._codes[0][0] <= stamps[-1] + half:
             at_s, code = self._codes.popleft()
+            if at_s < stamps[0] - half and self._last_s is None:
+                continue  # older than the first sample we have
+            if at_s < stamps[0] - half:
+                self.late_codes += 1
+                self.tell(
+                    f"code {code} came {(stamps[0] - at_s) * 1e3:.0f} ms after its sample and was put on the next one"
+                )
             row = int(np.argmin(np.abs(stamps - at_s)))
             while row < len(stamps) and codes[row]:  # two codes must not fall on one sample
                 row += 1
