@@ -91,7 +91,9 @@ def test_extended_cca_equals_its_definition():
             return vectors[:, values.real.argmax()].real, np.sqrt(values.real.max())
 
         w_ref, r1 = filters(x, y)
-        rest = [np.corrcoef(w @ x, w @ template)[0, 1] for w in (filters(x, template)[0], w_ref, filters(template, y)[0])]
+        rest = [
+            np.corrcoef(w @ x, w @ template)[0, 1] for w in (filters(x, template)[0], w_ref, filters(template, y)[0])
+        ]
         expected = sum(np.sign(r) * r**2 for r in [r1, *rest])
         assert decoder.decision_function(test)[0, k] == pytest.approx(expected, abs=1e-8)
 

@@ -9,7 +9,9 @@ RATE = 250.0
 
 
 def bank(channels=3):
-    return FilterBank([notch(50, 6, RATE), low_pass(90, RATE)], [high_pass(6.5, RATE), band_pass(14, 40, RATE)], channels)
+    return FilterBank(
+        [notch(50, 6, RATE), low_pass(90, RATE)], [high_pass(6.5, RATE), band_pass(14, 40, RATE)], channels
+    )
 
 
 def test_packets_of_any_size_give_what_the_whole_gives():
@@ -22,7 +24,9 @@ def test_packets_of_any_size_give_what_the_whole_gives():
 
 def test_equals_scipy_applied_section_by_section():
     x = np.random.default_rng(1).standard_normal((3, 400))
-    expected = signal.sosfilt(high_pass(6.5, RATE), signal.sosfilt(low_pass(90, RATE), signal.sosfilt(notch(50, 6, RATE), x - x[:, :1])))
+    expected = signal.sosfilt(
+        high_pass(6.5, RATE), signal.sosfilt(low_pass(90, RATE), signal.sosfilt(notch(50, 6, RATE), x - x[:, :1]))
+    )
     np.testing.assert_allclose(bank().push(x)[0], expected, atol=1e-9)
 
 

@@ -72,4 +72,10 @@ def test_bad_input():
     with pytest.raises(BadInput, match="only 0 packets"):
         sliding.score(25)
     with pytest.raises(BadInput, match="no harmonic left"):
-        SlidingFBCCA([8.0], RATE, 10, (25,), (60.0,), 4, 5)
+        SlidingFBCCA([50.0], RATE, 10, (25,), (6.5,), 4, 1, [(50.0, 1.3)])
+
+
+def test_a_band_without_a_harmonic_takes_the_highest_below():
+    sliding = SlidingFBCCA(FREQS_HZ, RATE, 10, (25,), (6.5, 38.0), 4, 5, [(50.0, 1.3), (60.0, 1.3)])
+    assert sliding._in_band[1, 21].tolist() == [False, False, True, False, False]
+    assert sliding._in_band.any(axis=2).all()

@@ -45,6 +45,9 @@ class Settings:
     cold, warm : float
         Lead needed for an answer before and after the person's template is known. Set so that people at rest, eyes
         open or closed, raise an alarm less often than once in some minutes.
+    warm_least, share : float
+        Somebody whose whole trials lead by little gets an easier test: this share of their median, but not below the
+        least.
     learn_cold, learn_warm : float
         Lead of a 4 s window from which a trial is learnt.
     template_after, taught_spread_hz
@@ -58,8 +61,10 @@ class Settings:
     band_high_hz: float = 90.0
     skip_hz: tuple[tuple[float, float], ...] = ((50.0, 1.3), (60.0, 1.3))
     harmonics: int = 5
-    cold: float = 12.5
-    warm: float = 15.0
+    cold: float = 14.0
+    warm: float = 14.5
+    warm_least: float = 12.0
+    share: float = 0.8
     learn_cold: float = 9.0
     learn_warm: float = 11.0
     template_after: int = 4
@@ -117,6 +122,7 @@ class AsynchronousSpeller:
             (40 * per_s, 100 * per_s),
         )
         self._taught: list[int] = []
+        self._leads: list[float] = []
         self.new_block()
 
     def new_block(self) -> None:
@@ -138,6 +144,7 @@ class AsynchronousSpeller:
         if now % s.every:
             return None
         answer = None
+        needed = self.needed()
         for row, window in enumerate(s.windows):
             if window > now:
                 break
@@ -146,16 +153,19 @@ class AsynchronousSpeller:
             if window == s.windows[-1]:
                 self._consider(lead, best, now)
             fresh = now - window >= self._quiet_until
-            if answer is None and fresh and lead > (self.cold_or_warm()):
+            if answer is None and fresh and lead > needed:
                 answer = best
                 silence = now - window - s.latency_packets + s.trial_packets
         if answer is not None:
             self._quiet_until = silence
         return answer
 
-    def cold_or_warm(self) -> float:
+    def needed(self) -> float:
         """The lead an answer needs now."""
-        return self.settings.warm if self._warm() else self.settings.cold
+        s = self.settings
+        if not self._warm():
+            return s.cold
+        return float(np.clip(s.share * np.median(self._leads[-15:]), s.warm_least, s.warm))
 
     def _warm(self) -> bool:
         """Whether the template may speak: alpha waves may pass for a flicker, too, but always for the same few keys."""
@@ -189,6 +199,7 @@ class AsynchronousSpeller:
             weight = min(1.0, self._candidate[0] / 12)
             self.template.learn(np.where(usable[key][:, None], sums[key], 0), sums, usable & apart, n, weight)
             self._taught.append(key)
+            self._leads.append(self._candidate[0])
             self._learnt_at = at
             self._candidate = None
         elif lead > needed and (self._candidate is None or lead > self._candidate[0]):

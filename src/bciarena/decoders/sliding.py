@@ -65,8 +65,11 @@ class SlidingFBCCA:
             self.usable &= np.abs(self.harmonics_hz - line) > apart
         lows = np.asarray(band_lows_hz, dtype=float)
         self._in_band = self.usable & (self.harmonics_hz >= lows[:, None, None] - 0.5)  # (B, K, H)
-        if not self._in_band.any(axis=2).all():
-            raise BadInput("a target has no harmonic left in some band, away from the mains")
+        if not self.usable.any(axis=1).all():
+            raise BadInput("a target has no harmonic left away from the mains")
+        # 12.2 Hz loses its 4th and 5th harmonic to 50 and 60 Hz: then the highest one below the band stands in.
+        highest = self.usable & (np.cumsum(self.usable[:, ::-1], axis=1)[:, ::-1] == 1)
+        self._in_band |= highest & ~self._in_band.any(axis=2, keepdims=True)
         if min(self.windows) * packet_n <= 2 * harmonics:
             raise BadInput(f"a window of {min(self.windows)} packets is too short for {harmonics} harmonics")
         turn = -2j * np.pi * self.harmonics_hz.ravel() / rate
