@@ -50,7 +50,11 @@ def main(
             with Live(_page(look()), screen=False, auto_refresh=False) as live:
                 while True:
                     time.sleep(EVERY_S)
-                    live.update(_page(look()), refresh=True)
+                    try:
+                        page = _page(look())
+                    except BadInput as away:  # whoever watches wants to see it come back
+                        page = str(away)
+                    live.update(page, refresh=True)
         else:
             Console().print(_page(look()))
     finally:
