@@ -90,7 +90,7 @@ def full(sqlite_town, tmp_path):
 
 
 def test_every_role_at_every_address(full):
-    town, people = full
+    _, people = full
     for path, wanted in SEEN.items():
         got = tuple(people[role].get(path).status_code for role in ROLES)
         assert got == wanted, path
@@ -138,7 +138,7 @@ def _routes(app):
 
 def test_hidden_labels_reach_no_contestant(full):
     """The run reported 201 throughout: 202 and 203 could come from the truth alone."""
-    town, people = full
+    _, people = full
     for role in ("visitor", "stranger", "member", "rival"):
         for path in [
             path for path in SEEN if path.startswith(("/runs", "/teams", "/entries", "/organise", "/operate"))

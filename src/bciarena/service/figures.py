@@ -43,7 +43,7 @@ def bars(blocks: Sequence[dict[str, Any]], label: str) -> Markup:
     if not blocks:
         return Markup("")
     most = max((block["score"] for block in blocks), default=0) or 1.0
-    width = 460 / len(blocks)
+    width = min(460 / len(blocks), 28)
     shapes = []
     for i, block in enumerate(blocks):
         height = 88 * max(block["score"], 0) / most

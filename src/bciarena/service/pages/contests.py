@@ -32,13 +32,17 @@ def _card(page: Page, contest: Contest) -> dict[str, Any]:
     return {
         "slug": contest.slug,
         "title": contest_title(page.lang, contest),
-        "challenge": page.say(f"challenge.{book.name}"),
+        "about": _about(page, contest).split("\n")[0][:200] or page.say(f"challenge.{book.name}"),
         "art": book.name,
         "unit": book.unit,
         "state": contests.phase_state(phase),
         "leader": rows[0] if rows else None,
         "hidden": not phase.published,
     }
+
+
+def _about(page: Page, contest: Contest) -> str:
+    return contest.about_zh if page.lang == "zh" and contest.about_zh else contest.about
 
 
 @router.get("/contests/{slug}")
@@ -76,7 +80,7 @@ def _show(page: Page, contest: Contest, phase: Phase) -> HTMLResponse:
         book=book,
         answers=answers,
         title=contest_title(page.lang, contest),
-        about=contest.about_zh if page.lang == "zh" and contest.about_zh else contest.about,
+        about=_about(page, contest),
         phase_title=lambda one: phase_title(page.say, one),
         state=contests.phase_state(phase),
         manages=manages,

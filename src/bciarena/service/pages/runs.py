@@ -45,6 +45,7 @@ def show(run_id: int, page: Page = APage) -> HTMLResponse:
         run=run,
         status=status,
         words=status_words(page.say, status),
+        settled=_settled(run, status, result),
         result=result,
         unit=find_rulebook(contest.rulebook).unit,
         contest_title=f"{contest_title(page.lang, contest)} · {phase_title(page.say, run.phase)}",
@@ -60,6 +61,11 @@ def show(run_id: int, page: Page = APage) -> HTMLResponse:
         has_report=bool(result and result.run and truth and find_spec("bciarena.report.page")),
         can_cancel=job.state not in ENDED,
     )
+
+
+def _settled(run: Submission, status: submissions.Status, result: Result | None) -> bool:
+    """Whether the result of a run that has ended with a verdict is there (the keeper writes it a moment later)."""
+    return status.state not in ("scored", "failed") or (result is not None and result.job_id == run.job_id)
 
 
 def _score(site: Site, result: Result) -> dict[str, Any]:
@@ -99,6 +105,7 @@ def state(run_id: int, page: Page = APage) -> dict[str, Any]:
         "state": status.state if resting else "queued",
         "state_text": page.say(f"state.{status.state}"),
         "words": status_words(page.say, status),
+        "settled": _settled(run, status, submissions.current_result(page.session, run)),
         "progress": status.progress or None,
         "score": status.score,
         "score_text": "" if status.score is None else f"{status.score:.2f}",

@@ -6,7 +6,7 @@ const RESTING = new Set(["scored", "failed", "cancelled"]);
 
 async function follow(item) {
   let wait = 700;
-  while (!RESTING.has(item.dataset.state)) {
+  while (!RESTING.has(item.dataset.state) || item.dataset.settled === "no") {
     await new Promise((done) => setTimeout(done, document.hidden ? 5000 : wait));
     let news;
     try {
@@ -26,6 +26,7 @@ async function follow(item) {
 
 function show(item, news) {
   item.dataset.state = news.state;
+  item.dataset.settled = news.settled ? "yes" : "no"; // the result follows the end of a run by a moment
   const badge = item.querySelector(".state");
   badge.className = `state ${news.state}`;
   badge.textContent = news.state_text;
