@@ -58,7 +58,8 @@ run: setup
 	@$(BIN)/arena serve --demo
 
 test: setup-dev programs
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+	@$(BIN)/python -m pytest -n auto --dist loadfile -m "not realtime"
+	@$(BIN)/python -m pytest -m realtime
 
 lint: setup-dev
 	$(BIN)/ruff format --check src tests benchmarks

@@ -21,6 +21,7 @@ from bciarena.referee import Ledger
 from bciarena.stream import Packet
 
 FOREVER_S = 1e7
+GRACE_S = 30.0  # how long a slow entry may still catch up after the end was called
 
 
 class LivePackets:
@@ -33,6 +34,7 @@ class LivePackets:
         self._held: deque[NDArray[np.float64]] = deque()
         self._held_n = self._start = self._number = 0
         self._done = False
+        self._end_s: float | None = None
         self.arrived_s = 0.0
         self.samples_seen: Callable[[NDArray[np.float64], NDArray[np.int64]], None] = lambda eeg, codes: None
 
@@ -43,7 +45,7 @@ class LivePackets:
         if self._done:
             return None
         n = self.book.packet_n
-        while self._held_n < n and not self.ended.is_set():
+        while self._held_n < n and not self._over():
             self._pull()
         whole = np.concatenate(list(self._held), axis=1) if self._held else np.zeros((len(self.book.channels) + 1, 0))
         data, rest = whole[:, :n].copy(), whole[:, n:]
@@ -52,11 +54,20 @@ class LivePackets:
         if not data.shape[1]:
             self._done = True
             return None
-        self._done = self.ended.is_set() and self._held_n == 0
+        self._done = self._held_n == 0 and self._over()
         self._number += 1
         start = self._start
         self._start += data.shape[1]
         return Packet(data, self.recorder.subject, self.recorder.block, self._number, start, start, self._done)
+
+    def _over(self) -> bool:
+        """Whether the end was called and everything up to that moment was read: an entry may be behind the stream."""
+        if not self.ended.is_set():
+            return False
+        if self._end_s is None:
+            self._end_s = time.monotonic()
+        caught_up = self.source.last_s is not None and self.source.last_s >= self._end_s
+        return caught_up or time.monotonic() > self._end_s + GRACE_S
 
     def _pull(self) -> None:
         eeg, codes = self.source.read()

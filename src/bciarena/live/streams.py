@@ -86,7 +86,7 @@ class LiveIn:
     lost_n: int = 0
     reconnects: int = 0
     late_codes: int = 0
-    _last_s: float | None = None
+    last_s: float | None = None  # time of the newest sample handed on
     _codes: deque[tuple[float, int]] = field(default_factory=deque)
     _held: deque[tuple[NDArray[np.float64], NDArray[np.float64]]] = field(default_factory=deque)
 
@@ -163,7 +163,7 @@ class LiveIn:
         half = 0.5 / self.rate
         while self._codes and self._codes[0][0] <= stamps[-1] + half:
             at_s, code = self._codes.popleft()
-            if at_s < stamps[0] - half and self._last_s is None:
+            if at_s < stamps[0] - half and self.last_s is None:
                 continue  # older than the first sample we have
             if at_s < stamps[0] - half:
                 self.late_codes += 1
@@ -180,7 +180,7 @@ class LiveIn:
         return codes
 
     def _look_for_gaps(self, stamps: NDArray[np.float64]) -> None:
-        before = stamps if self._last_s is None else np.concatenate([[self._last_s], stamps])
+        before = stamps if self.last_s is None else np.concatenate([[self.last_s], stamps])
         steps = np.diff(before) * self.rate
         lost = int(sum(round(step) - 1 for step in steps if step > GAP))
         if lost > 0:
@@ -189,7 +189,7 @@ class LiveIn:
         if steps.size and steps.max() > self.rate:  # more than a second: the stream had stopped
             self.reconnects += 1
             self.tell("the stream had stopped and is back")
-        self._last_s = float(stamps[-1])
+        self.last_s = float(stamps[-1])
 
     def close(self) -> None:
         for inlet in (self._eeg, self._marks):

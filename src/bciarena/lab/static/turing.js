@@ -34,6 +34,7 @@ export class TuringStage {
     const field = { x: w * 0.2, y: h * 0.06, w: w * 0.6, h: h * 0.88 };
     this.field(pen, field);
     const game = step?.params?.game;
+    if (step?.kind === "cue") this.said = null;
     if (game) this.play(pen, field, step, game, timeS, player);
     this.targets(pen, w, h, step, timeS, game);
     pen.textAlign = "center";
@@ -50,9 +51,12 @@ export class TuringStage {
     if (step.kind === "cue") return `${game.task_name}`;
     if (step.kind === "imagery") return step.params.limb === "left_hand" ? "⇦ imagine / 想象左手" : "imagine / 想象右手 ⇨";
     if (step.kind === "idle") return "idle / 空闲";
-    if (step.kind === "action") return this.said ? `${game.outcome}  (→ ${this.said})` : game.outcome;
+    if (step.kind === "action") return this.understood(game) ? game.outcome : `${game.outcome}: not understood / 未识别`;
     return "";
   }
+
+  // A goal counts only when the decoder understood what the subject did in that trial.
+  understood(game) { return Number(this.said) === game.task; }
 
   field(pen, f) {
     const grass = pen.createLinearGradient(0, f.y, 0, f.y + f.h);
@@ -88,7 +92,7 @@ export class TuringStage {
     }
     pen.fillStyle = "#fff";
     pen.beginPath(); pen.arc(bx, by, f.h * 0.018, 0, 7); pen.fill();
-    if (step.kind === "action" && game.outcome === "goal" && ease === 1 && this.counted !== player.entered) {
+    if (step.kind === "action" && game.outcome === "goal" && ease === 1 && this.understood(game) && this.counted !== player.entered) {
       this.counted = player.entered;
       this.goals += 1;
     }
