@@ -81,7 +81,7 @@ class Crew:
         self.queue.engine.dispose()
 
 
-def wait(condition: Callable[[], Any], pause_s: float = 0.02) -> float:
+def wait(condition: Callable[[], Any], pause_s: float = 0.1) -> float:
     """Seconds until something is so."""
     began = time.perf_counter()
     while not condition():

@@ -1,0 +1,177 @@
+"""What the box costs: per packet, at start, and with many matches on few cores.
+
+Every number stands beside one taken in the same run from a plain in-process loop over the same array, so that a slow or
+busy machine shows in both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bciarena.challenges import rulebook
+from bciarena.entries.environments import interpreter_for
+from bciarena.entries.package import open_entry
+from bciarena.errors import Fault
+from bciarena.recording.model import Block, Recording, Subject
+from bciarena.runs import run_match
+from bciarena.sandbox import boxed
+
+PACKETS = 20_000
+SHAPES = {"imagery": 201, "liveness": 1, "rehab": 1}  # 65x10, 6x50, 78x40, and a code that opens a trial in each
+MATCHES = 8
+
+ENTRY = '''
+import json
+import time
+
+
+class Timed:
+    """Takes every packet, does nothing with it, and prints how long each read took."""
+
+    def run(self, packets):
+        clock, times = time.perf_counter, []
+        before = clock()
+        for packet in packets:
+            now = clock()
+            times.append(now - before)
+            before = clock()
+        times = sorted(times[100:])
+        print(json.dumps([times[len(times) // 2], times[len(times) * 99 // 100]]))
+        return
+        yield
+
+
+class Quick:
+    def step(self, packet):
+        return None
+'''
+
+
+def recording_of(challenge: str, packets: int) -> Recording:
+    """Noise with one trial, long enough for so many packets."""
+    book = rulebook(challenge)
+    samples = packets * book.packet_n
+    eeg = np.random.default_rng(0).standard_normal((len(book.channels), samples))
+    trigger = np.zeros(samples)
+    trigger[5] = SHAPES[challenge]
+    trigger[samples - 5] = 241
+    return Recording((Subject("S01", (Block(eeg, trigger, book.rate, book.channels),)),))
+
+
+def plain_loop(recording: Recording, packet_n: int) -> tuple[float, float]:
+    """p50 and p99 in seconds of the least a framework can do: slice, copy, one method call."""
+    data = recording.subjects[0].blocks[0].data
+
+    class Source:
+        position = 0
+
+        def get(self) -> Any:
+            self.position += packet_n
+            return data[:, self.position - packet_n : self.position].copy()
+
+    source, times = Source(), []
+    before = time.perf_counter()
+    for _ in range(data.shape[1] // packet_n):
+        source.get()
+        now = time.perf_counter()
+        times.append(now - before)
+        before = time.perf_counter()
+    times = sorted(times[100:])
+    return times[len(times) // 2], times[len(times) * 99 // 100]
+
+
+def play(challenge: str, name: str, recording: Recording, folder: Path, out: Path) -> dict[str, Any]:
+    book = rulebook(challenge)
+    with open_entry(f"{folder / 'timed.py'}:{name}", book) as package:
+        player = boxed(package, interpreter_for(package))
+        result = run_match(book, recording, player, out=out, force=True, clock="data", budget_s=600)
+    if result["verdict"] != "ok":
+        raise Fault(f"the bench's own entry failed: {result['verdict']}: {result['reason']}")
+    return result
+
+
+def per_packet(folder: Path) -> list[dict[str, Any]]:
+    rows = []
+    for challenge in SHAPES:
+        book = rulebook(challenge)
+        recording = recording_of(challenge, PACKETS)
+        plain = plain_loop(recording, book.packet_n)
+        play(challenge, "Timed", recording, folder, folder / "run")
+        boxed_s = json.loads((folder / "run" / "stdout.txt").read_text())
+        rows.append(
+            {
+                "measure": f"boxed packet {len(book.channels) + 1}x{book.packet_n}",
+                "p50_us": boxed_s[0] * 1e6,
+                "p99_us": boxed_s[1] * 1e6,
+                "plain_p50_us": plain[0] * 1e6,
+                "plain_p99_us": plain[1] * 1e6,
+                "ratio_p50": boxed_s[0] / plain[0],
+                "ratio_p99": boxed_s[1] / plain[1],
+            }
+        )
+    return rows
+
+
+def start_up(folder: Path, times: int = 7) -> dict[str, Any]:
+    """Wall time of a boxed match of three packets, beside the interpreter's own start with numpy."""
+    recording = recording_of("imagery", 3)
+    own, whole = [], []
+    for _ in range(times):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "import numpy"], check=True, env={"OPENBLAS_NUM_THREADS": "1"})
+        own.append(time.perf_counter() - began)
+        result = play("imagery", "Quick", recording, folder, folder / "run")
+        assert result["verdict"] == "ok"
+        end = json.loads((folder / "run" / "ledger.jsonl").read_text().splitlines()[-1])
+        whole.append(end["wall_s"])
+    own_s, whole_s = sorted(own)[times // 2], sorted(whole)[times // 2]
+    return {
+        "measure": "start-up of a boxed entry",
+        "boxed_s": whole_s,
+        "interpreter_and_numpy_s": own_s,
+        "over_it_s": whole_s - own_s,
+    }
+
+
+def parallel(folder: Path) -> dict[str, Any]:
+    """Packets per second of eight matches at once, each with a referee process of its own."""
+    script = (
+        "import sys; from pathlib import Path; import bciarena.bench.box as b;"
+        f"f = Path({str(folder)!r}); r = b.recording_of('imagery', {PACKETS // 2}); print('go', flush=True); input();"
+        "b.play('imagery', 'Quick', r, f, f / ('run' + sys.argv[1]))"
+    )
+    command = [sys.executable, "-c", script]
+    pipe = subprocess.PIPE
+    running = [subprocess.Popen([*command, str(n)], stdin=pipe, stdout=pipe, text=True) for n in range(MATCHES)]
+    for process in running:
+        assert process.stdout is not None
+        process.stdout.readline()
+    began = time.perf_counter()
+    with ThreadPoolExecutor(MATCHES) as pool:
+        list(pool.map(lambda process: process.communicate("\n"), running))
+    took = time.perf_counter() - began
+    if any(process.returncode for process in running):
+        raise Fault("a parallel match of the bench failed")
+    return {
+        "measure": f"{MATCHES} matches at once on {len(os.sched_getaffinity(0))} cores, 65x10",
+        "packets_per_s": MATCHES * (PACKETS // 2) / took,
+        "seconds": took,
+    }
+
+
+def main() -> list[dict[str, Any]]:
+    """All measures, as rows."""
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as place:
+        folder = Path(place)
+        (folder / "timed.py").write_text(ENTRY)
+        return [*per_packet(folder), start_up(folder), parallel(folder)]
