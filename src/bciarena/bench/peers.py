@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,16 @@ SCALP = 59
 OCCIPITAL = tuple(range(42, 59))
 
 
-class _Windowed:
+class _Windowed(ABC):
     """A scikit-learn pipeline per person (``pipeline``) on one band-passed window of 1.48 s after the cue."""
-
-    pipeline: Callable[[Any], Any]
 
     window_s = (0.0, 1.48)
     classes = (201, 202, 203)
     lead_n = 125  # filtered together with the samples before, so that the window has no edge
+
+    @abstractmethod
+    def pipeline(self) -> Any:
+        """A new pipeline with fit(X, y) and predict(X)."""
 
     def fit(self, sets: dict[str, Any]) -> None:
         from scipy.signal import butter
