@@ -110,8 +110,9 @@ def _read(found: Checkup, rulebook: Rulebook, run: Path, result: dict[str, Any])
     elif not reports:
         words = f"It never reported in {found.trials} trials: each would count as wrong."
         (found.warnings if rulebook.idle else found.problems).append(words)
-    _read_reports(found, rulebook, reports)
-    _read_trials(found, rulebook, result)
+    if not _reports_too_early(found, rulebook, reports):  # what comes of it would only confuse
+        _read_trials(found, rulebook, result)
+    _read_answers(found, rulebook, reports)
     _read_clock(found, rulebook, run)
     for note in result["notes"]:
         if note.startswith("after the finish flag"):
@@ -123,18 +124,25 @@ def _read(found: Checkup, rulebook: Rulebook, run: Path, result: dict[str, Any])
         )
 
 
-def _read_reports(found: Checkup, rulebook: Rulebook, reports: list[dict[str, Any]]) -> None:
+def _reports_too_early(found: Checkup, rulebook: Rulebook, reports: list[dict[str, Any]]) -> bool:
+    """Whether it reports in trigger packets, in a challenge whose stream has such."""
+    if not any(rulebook.mask[code] for code in rulebook.opens):
+        return False
     starts = {
         (subject, block, span.data_start)
         for subject, block, spans in Truth.of(rulebook, tiny_recording(rulebook)).blocks
         for span in spans
     }
     early = sum((line["subject"], line["block"], line["position"]) in starts for line in reports)
-    if early and any(rulebook.mask[code] for code in rulebook.opens):  # where the stream marks trials
+    if early:
         found.problems.append(
             f"{early} of {len(reports)} reports came right after the packet that holds the trigger: that packet still "
             "belongs to the trial before. Ask for at least one more packet before reporting."
         )
+    return bool(early)
+
+
+def _read_answers(found: Checkup, rulebook: Rulebook, reports: list[dict[str, Any]]) -> None:
     invalid = [line["value"] for line in reports if not answer_text(rulebook, line["value"])[1]]
     if invalid:
         shown = ", ".join(sorted({json.dumps(value)[:40] for value in invalid})[:3])

@@ -1,0 +1,190 @@
+"""arena check: entries with one fault each, played for real in the box, and the words a contestant gets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bciarena.challenges import RULEBOOKS, rulebook
+from bciarena.cli import main
+from bciarena.entries.checkup import check
+from bciarena.entries.packing import pack
+from bciarena.entries.tiny import tiny_recording
+from bciarena.referee import Truth
+from bciarena.sandbox import why_not
+from tests.entries.test_package import write
+
+pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"boxes do not work here: {why_not()}")
+
+PLAIN = '''import time
+
+
+class Entry:
+    """Answers 201 one second into every trial."""
+
+    def __init__(self):
+        self.left = None
+
+    def step(self, packet):
+        if 249 in packet.data[-1]:
+            self.left = {packets}
+            {at_trigger}
+        elif self.left is not None:
+            self.left -= 1
+            {each}
+            if self.left == 0:
+                self.left = None
+                return {answer}
+'''
+
+
+def plain(folder: Path, packets: int = 25, at_trigger: str = "pass", each: str = "pass", answer: str = "201") -> str:
+    text = PLAIN.format(packets=packets, at_trigger=at_trigger, each=each, answer=answer)
+    write(folder, {"mine.py": text})
+    return f"{folder}/mine.py:Entry"
+
+
+def problems(spec: str, challenge: str = "imagery", **options: str) -> list[str]:
+    return check(spec, rulebook(challenge), **options).problems
+
+
+@pytest.mark.parametrize("book", RULEBOOKS.values(), ids=lambda book: book.name)
+def test_the_minute_played_is_valid(book) -> None:
+    recording = tiny_recording(book)
+    spans = [span for _, _, spans in Truth.of(book, recording).blocks for span in spans]
+    assert len(spans) == 6
+    assert all(block.samples % book.packet_n for _, _, block in recording)
+    assert recording.seconds < 90
+    assert recording.digest == tiny_recording(book).digest
+
+
+def test_a_good_entry(tmp_path: Path) -> None:
+    found = check(plain(tmp_path), rulebook("imagery"))
+    assert (found.problems, found.warnings) == ([], [])
+    assert (found.reports, found.trials, found.dialect) == (6, 6, "D")
+
+
+def test_it_never_reports(tmp_path: Path) -> None:
+    assert problems(plain(tmp_path, answer="None")) == [
+        "It never reported in 6 trials: each would count as wrong.",
+    ]
+
+
+def test_it_reports_in_the_trigger_packet(tmp_path: Path) -> None:
+    (words,) = problems(plain(tmp_path, at_trigger="return 201", answer="None"))
+    assert words.startswith("6 of 6 reports came right after the packet that holds the trigger")
+
+
+def test_its_answers_are_no_answers(tmp_path: Path) -> None:
+    (words,) = problems(plain(tmp_path, answer="'left'"))
+    assert words == '6 of 6 reports are no valid answers (as "left"); an answer is an integer of 201, 202, 203.'
+
+
+def test_it_is_late(tmp_path: Path) -> None:
+    (words,) = problems(plain(tmp_path, packets=101))
+    assert words == "6 of 6 answers came too late: a trial may use under 4 s of data."
+
+
+SLOW = """import time
+
+
+class Entry:
+    def run(self, packets):
+        for number, packet in enumerate(packets):
+            time.sleep(0.06)
+            if number == 60:
+                return
+            yield 201
+"""
+
+
+def test_it_is_slow(tmp_path: Path) -> None:
+    found = check(f"{write(tmp_path, {'mine.py': SLOW})}/mine.py:Entry", rulebook("imagery"))
+    assert found.busy_share > 1
+    assert found.problems[-1].startswith("It is too slow: it computes 1.")
+
+
+def test_it_prints_and_prints(tmp_path: Path) -> None:
+    found = check(plain(tmp_path, each="print('x' * 1000)"), rulebook("imagery"))
+    assert found.problems == []
+    assert found.warnings == [
+        "It prints 146 KiB in a minute of data: of a run 1 MiB is kept, and printing takes time.",
+    ]
+
+
+SYNC = """import time
+{first}
+from Algorithm.Interface.AlgorithmInterface import AlgorithmInterface
+from Algorithm.Interface.Model.ReportModel import ReportModel
+
+
+class AlgorithmImplementMI(AlgorithmInterface):
+    def run(self):
+        finished, left = False, 0
+        while not finished:
+            packet = self.task.get_data()
+            finished = packet.finish_flag
+            left -= 1
+            if left == 0:
+                report = ReportModel()
+                report.result = 201
+                self.task.report(report)
+            if 249 in packet.data[-1]:
+                left = 25
+        {last}
+"""
+
+
+def contest(folder: Path, first: str = "", last: str = "return") -> str:
+    text = SYNC.format(first=first, last=last)
+    return str(write(folder, {"Algorithm/AlgorithmImplementMI.py": text, "config.toml": 'python = "3.8"\n'}))
+
+
+def test_it_stays_after_the_finish(tmp_path: Path) -> None:
+    (words,) = problems(contest(tmp_path, last="time.sleep(60)"))
+    assert words.startswith("It must leave run by itself when the finish flag is true")
+
+
+def test_a_module_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = contest(tmp_path, first="import sklearn")
+    (words,) = problems(spec)
+    assert words.startswith("import_error: the entry cannot be loaded: ModuleNotFoundError")
+    assert words.endswith("put scikit-learn into requirements.txt, or the module into the entry.")
+    assert main(["check", spec, "--challenge", "imagery"]) == 1
+    out = capsys.readouterr()
+    assert "problem: import_error" in out.out
+    assert out.err.startswith("arena: check: import_error")
+
+
+def test_it_crashes(tmp_path: Path) -> None:
+    (words,) = problems(contest(tmp_path, first="x = 1 / 0"))
+    assert "ZeroDivisionError" in words
+    assert "line 2 of Algorithm/AlgorithmImplementMI.py" in words
+
+
+def test_compiled_by_another_python(tmp_path: Path) -> None:
+    packed = pack(contest(tmp_path / "e"), rulebook("imagery"), tmp_path / "e.zip", "3.10")
+    assert problems(str(packed.file)) == []
+    (words,) = problems(str(packed.file), python="3.8")
+    assert "compiled by Python 3.10, but Python 3.8 is to run it" in words
+
+
+def test_another_chunk_size_is_a_warning(tmp_path: Path) -> None:
+    assert main(["new", "rehab", str(tmp_path / "e")]) == 0
+    yml = tmp_path / "e" / "Algorithm" / "config" / "AlgorithmConfig.yml"
+    yml.write_text(yml.read_text().replace("chunk_size: 40", "chunk_size: 1000"))
+    found = check(str(tmp_path / "e"), rulebook("rehab"))
+    assert found.problems == []
+    assert [words[:42] for words in found.warnings] == ["AlgorithmConfig.yml asks for chunk_size 10"]
+
+
+def test_for_programs_and_for_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", plain(tmp_path), "--challenge", "imagery", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["ok"] is True
+    assert said["reports"] == 6
+    assert main(["check", "nowhere.zip", "--challenge", "imagery"]) == 2
+    assert main(["check", plain(tmp_path)]) == 2
+    assert "--challenge is missing" in capsys.readouterr().err

@@ -1,0 +1,69 @@
+"""@imagery and its baseline, trained and played by the real commands."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.realdata import real_data
+
+ARENA = Path(sys.executable).with_name("arena")
+
+
+def arena(*args):
+    return subprocess.run([ARENA, *map(str, args)], capture_output=True, text=True, timeout=900, check=False)
+
+
+def played(entry, train, test, out):
+    """Train and run; the score file's content."""
+    done = arena("train", entry, "--data", train, "--out", out / "model", "--sandbox", "none")
+    assert done.returncode == 0, done.stderr
+    done = arena("run", entry, "--model", out / "model", "--data", test, "--out", out / "run", "--sandbox", "none")
+    assert done.returncode == 0, done.stderr
+    return json.loads((out / "run" / "score.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """Two people of the real set: enough to see it work, quick enough for every test run."""
+    folder = tmp_path_factory.mktemp("imagery")
+    for part in ("train", "test"):
+        (folder / part).mkdir()
+        for number, name in enumerate(("S02", "S03"), 1):
+            (folder / part / f"S{number:02d}").symlink_to(real_data("imagery") / part / name)
+    return folder
+
+
+def test_beats_the_mark_on_real_people(people, tmp_path):
+    score = played("@imagery", people / "train", people / "test", tmp_path)
+    assert score["verdict"] == "ok"
+    assert score["score"] > 16  # bits/min wanted of people kept back; these two are easier than most
+    assert all(trial["status"] == "in_time" for trial in score["trials"])
+
+
+def test_a_person_it_never_met_is_still_played(people, tmp_path):
+    """Trained on the second person alone, numbered 1; played to both, so that number 2 is a stranger."""
+    one = tmp_path / "one"
+    one.mkdir()
+    (one / "S01").symlink_to((people / "train" / "S02").resolve())
+    score = played("@imagery", one, people / "test", tmp_path)
+    assert score["verdict"] == "ok"
+    assert len(score["trials"]) == 42
+    assert all(trial["status"] == "in_time" for trial in score["trials"])
+
+
+def test_baseline_answers_every_trial(people, tmp_path):
+    score = played("@imagery-baseline", people / "train", people / "test", tmp_path)
+    assert score["verdict"] == "ok"
+    assert score["metrics"]["mean_length_s"] == pytest.approx(1.48)
+    assert score["metrics"]["accuracy"] > 0.4
+
+
+def test_training_on_a_test_stream_says_so(tmp_path):
+    simulated = arena("simulate", "speller", "--out", tmp_path / "wrong", "--subjects", 1, "--blocks", 1)
+    assert simulated.returncode == 0, simulated.stderr
+    done = arena("train", "@imagery", "--data", tmp_path / "wrong", "--out", tmp_path / "model", "--sandbox", "none")
+    assert done.returncode != 0
+    assert "codes 201-203" in done.stderr
