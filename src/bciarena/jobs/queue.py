@@ -6,6 +6,7 @@ lease, for whatever reason, can change nothing any more.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import sqlalchemy as sa
@@ -58,6 +59,7 @@ def enqueue(
     return job
 
 
+@functools.cache  # building it takes longer than running it
 def to_do() -> sa.Select[tuple[int]]:
     """Ids of what may start now, best first: one per team and priority.
 

@@ -6,6 +6,7 @@ database is away it keeps what it has, goes on playing, and tries again until th
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import socket
@@ -29,6 +30,7 @@ from bciarena.jobs.queue import LEASE_S, Queue
 from bciarena.jobs.storage import Storage, Unwell
 
 BEATS_PER_LEASE = 15
+LOOKS_EVERY = 2  # beats, for saying that the worker lives and for sweeping after others
 LEAST_WAIT_S, MOST_WAIT_S = 0.02, 0.5  # between two looks at an empty queue
 DATABASE_WAIT_S = 1.0
 UNWELL_WAIT_S = (2.0, 60.0)
@@ -195,19 +197,20 @@ class Work:
     def _beat_forever(self) -> None:
         pause_s = self.lease_s / BEATS_PER_LEASE
         about: dict[str, Any] = {"machine": self.machine, "engine": self.engine.name, "version": bciarena.__version__}
-        while True:
-            self._ask(lambda: self._beat(about))
+        for count in itertools.count():
+            self._ask(lambda look=count % LOOKS_EVERY == 0: self._beat(about if look else None))  # type: ignore[misc]
             if self.stopping.wait(pause_s):
                 return
 
-    def _beat(self, about: dict[str, Any]) -> None:
+    def _beat(self, about: dict[str, Any] | None) -> None:
         news = self.engine.news()
         for name, held in list(self._held.items()):
             progress, machine = news.get(name, (None, ""))
             if not self.queue.beat(held.lease, progress, machine, self.lease_s) and name in self._held:
                 held.lost = True
-        self.queue.seen(self.name, slots=self.engine.slots, trouble=self.trouble, **about)
-        self.queue.sweep()
+        if about:
+            self.queue.seen(self.name, slots=self.engine.slots, trouble=self.trouble, **about)
+            self.queue.sweep()
 
     # ------------------------------------------------------------------ both
 
