@@ -13,7 +13,6 @@ import pytest
 import uvicorn
 
 from bciarena.challenges import rulebook
-from bciarena.jobs import db
 from bciarena.jobs.local import LocalEngine
 from bciarena.jobs.worker import Work
 from bciarena.recording import write_contest
@@ -24,7 +23,7 @@ from bciarena.service.settings import Settings
 from bciarena.service.site import Site
 from bciarena.service.spec import parse
 from tests.making import make_data
-from tests.postgres import database_url, postgres  # noqa: F401 - fixtures
+from tests.postgres import database_url, postgres
 
 PASSWORD = "correct horse battery"
 
@@ -152,7 +151,7 @@ class Town:
 
 
 @pytest.fixture
-def town(tmp_path, database_url, monkeypatch):  # noqa: F811
+def town(tmp_path, database_url, monkeypatch):
     """On SQLite and on PostgreSQL."""
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
     town = Town(tmp_path / "home", database_url)
@@ -185,4 +184,14 @@ def random_blocks(generator: np.random.Generator, mean: float, count: int = 8) -
     return [{"subject": 1, "block": n, "score": float(generator.normal(mean, 1))} for n in range(1, count + 1)]
 
 
-__all__ = ["PASSWORD", "RIGHT", "Person", "Town", "db", "packed", "random_blocks", "write_imagery"]
+__all__ = [
+    "PASSWORD",
+    "RIGHT",
+    "Person",
+    "Town",
+    "database_url",
+    "packed",
+    "postgres",
+    "random_blocks",
+    "write_imagery",
+]

@@ -40,7 +40,7 @@ def interval(low: float, high: float, value: float, most: float, label: str) -> 
 
 def bars(blocks: Sequence[dict[str, Any]], label: str) -> Markup:
     """Block scores as bars, shaded in turns by subject."""
-    if not blocks:
+    if not any(block["score"] > 0 for block in blocks):
         return Markup("")
     most = max((block["score"] for block in blocks), default=0) or 1.0
     width = min(460 / len(blocks), 28)
