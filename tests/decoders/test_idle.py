@@ -35,3 +35,13 @@ def test_a_flickering_key_does_not_become_its_own_background():
         scores[3] += 20
         peak.append(background.standardise(0, scores)[3])
     assert peak[-1] > 0.7 * peak[0]
+
+
+def test_a_new_block_is_met_with_doubt():
+    rng = np.random.default_rng(3)
+    background = fresh()
+    for _ in range(3000):
+        background.standardise(0, 0.2 * rng.standard_normal(6))
+    sure = background.standardise(0, np.full(6, 2.0)).mean()
+    background.reopen()
+    assert background.standardise(0, np.full(6, 2.0)).mean() < 0.5 * sure

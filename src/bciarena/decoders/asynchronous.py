@@ -127,6 +127,7 @@ class AsynchronousSpeller:
 
     def new_block(self) -> None:
         """Begin a new stream of the same person."""
+        self.background.reopen()
         self.bank.reset()
         self.cca.reset()
         self.wide.reset()

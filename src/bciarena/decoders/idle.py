@@ -49,6 +49,11 @@ class Background:
         """Scores of one row, (..., keys), in standard deviations above the background; then learns from them."""
         return self._key.standardise(row, self._level.standardise(row, scores))
 
+    def reopen(self) -> None:
+        """A new block: eyes may be closed now that were open. What was learnt is kept, but with doubt."""
+        self._level.reopen()
+        self._key.reopen()
+
 
 class _Moments:
     """One step: `mean` and `variance` have the scores' shape, or 1 for the keys' axis to pool them."""
@@ -57,6 +62,7 @@ class _Moments:
         self.mean, self.variance = mean, variance
         self.memory_n, self.clip = memory_n, clip
         self.n = np.full(len(mean), prior_n, dtype=float)
+        self._prior_n, self._prior_variance = prior_n, variance.copy()
         self.pooled = mean.shape[-1] == 1
 
     def standardise(self, row: int, scores: Array) -> Array:
@@ -71,3 +77,7 @@ class _Moments:
         self.mean[row] += away / self.n[row]
         self.variance[row] += (square - self.variance[row]) / self.n[row]
         return np.asarray(out)
+
+    def reopen(self) -> None:
+        self.n = np.minimum(self.n, self._prior_n)
+        self.variance = np.maximum(self.variance, self._prior_variance)

@@ -10,8 +10,8 @@ from bciarena.recording import open_recording
 
 RATE = 250
 PACKET_N = 10
-MOTOR = tuple(range(16, 42))  # FCz to TP8: the strip over the motor cortex, away from eyes and flicker
-TIMES = (*range(15, 121, 7), 123)
+SCALP = tuple(range(59))
+TIMES = (*range(25, 113, 12), 123)
 LEFT, RIGHT, IDLE = 1, 2, 7
 TRIAL_END = 241
 
@@ -27,7 +27,7 @@ def train(data: str, out: str) -> None:
         if not np.isin([LEFT, RIGHT], labelled.labels).all():
             raise BadInput(f"{block.source}: no left and right imagery (task codes 1 and 2); is this a training block?")
         people.setdefault(number, []).append(labelled)
-    setup = MotorSetup(rate=RATE, packet_n=PACKET_N, rows=MOTOR, times=TIMES)
+    setup = MotorSetup(rate=RATE, packet_n=PACKET_N, rows=SCALP, times=TIMES)
     # Idle samples lie between trials and follow no cue, so potentials evoked by the cue would tell them apart for the
     # wrong reason: band power alone is looked at.
     model = MotorModel(setup, Target(), slow_until=1).fit(people)
