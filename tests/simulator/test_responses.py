@@ -171,14 +171,18 @@ def test_idle_after_a_cue_is_idle():
 
 
 def test_a_cue_evokes_a_potential():
-    eeg, timeline = sit(average_person(), *[(1.5, "rest", {}), (1.5, "cue", {})] * 50, seed=5)
-    sections = butter(2, (0.5, 20), "bandpass", fs=RATE, output="sos")
+    eeg, timeline = sit(average_person(), *[(1.5, "rest", {}), (1.5, "cue", {})] * 80, seed=5)
+    sections = butter(2, (1, 30), "bandpass", fs=RATE, output="sos")
     course = sosfiltfilt(sections, (eeg[row("PO7")] + eeg[row("PO8")]).astype(float)) / 2
-    starts = [timeline.at(step.onset_s) for step in timeline.of("cue")]
-    mean = np.mean(
-        [course[start - 50 : start + 150] - course[start - 50 : start].mean() for start in starts[1:-1]], axis=0
-    )
-    assert np.abs(mean[50 + 22 : 50 + 50]).max() > 3 * mean[:50].std()  # P1 and N1, 90-200 ms
+
+    def fall(kind):
+        """t of the fall from the last 60 ms before an onset to 160-192 ms after it (N1), over trials."""
+        starts = [timeline.at(step.onset_s) for step in timeline.of(kind)][1:-1]
+        falls = np.array([course[at - 15 : at].mean() - course[at + 40 : at + 48].mean() for at in starts])
+        return falls.mean() / falls.std() * np.sqrt(len(falls))
+
+    assert fall("cue") > 3.5
+    assert abs(fall("rest")) < 3  # nothing appears when a rest begins
 
 
 def test_some_people_are_illiterate():
