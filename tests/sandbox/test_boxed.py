@@ -401,3 +401,19 @@ def descendants(pid):
     except OSError:
         return []
     return children + [other for child in children for other in descendants(child)]
+
+
+def test_a_folder_with_its_own_training(tmp_path, capfd, data):
+    folder = tmp_path / "entry"
+    shutil.copytree(CORPUS / "imagery" / "silent", folder)
+    (folder / "train.py").write_text(
+        "import os\n"
+        "def train(data, out):\n"
+        "    assert os.path.isdir('Algorithm'), os.getcwd()\n"
+        "    with open(os.path.join(out, 'seen.txt'), 'w') as file:\n"
+        "        file.write(' '.join(sorted(os.listdir(data))))\n"
+    )
+    model = tmp_path / "model"
+    code, _, errors = arena(capfd, "train", folder, "--challenge", "imagery", "--data", data, "--out", model)
+    assert code == 0, errors
+    assert (model / "seen.txt").read_text() == "S01"
