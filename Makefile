@@ -62,13 +62,13 @@ test: setup-dev programs
 	@$(BIN)/python -m pytest -m realtime
 
 lint: setup-dev
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests
 	$(BIN)/mypy
 
 format: setup-dev
-	$(BIN)/ruff format src tests benchmarks
-	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests
+	$(BIN)/ruff check --fix src tests
 
 bench: setup-dev
 	$(BIN)/arena bench
