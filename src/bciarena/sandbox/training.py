@@ -26,6 +26,7 @@ from bciarena.sandbox.output import Output
 from bciarena.wire.host import Host
 
 WATCH_S = 0.2
+PLENTY = Limits(memory_mib=16384, tmp_mib=1024)  # training holds a whole set in memory, where a match holds a packet
 MOST_MIB = 4096  # of a model
 TAIL_LINES = 12
 
@@ -58,7 +59,7 @@ def train_boxed(
     with tempfile.TemporaryDirectory(prefix="arena-train-") as place, _as_npz(data, plain, Path(place)) as shown:
         work = Path(place) / "model"
         work.mkdir()
-        with Box(package, interpreter, sandbox, limits or Limits(), data=shown, out=work) as box:
+        with Box(package, interpreter, sandbox, limits or PLENTY, data=shown, out=work) as box:
             _run(box, rulebook, budget_s, on_output, shown, work)
         return _bring_home(work, out)
 
