@@ -107,3 +107,8 @@ def test_unwritable_place_is_one_clear_line(tmp_path: Path) -> None:
 def test_unknown_protocol_is_bad_input() -> None:
     with pytest.raises(BadInput, match="nosuch"):
         Storage("nosuch://place")
+
+
+def test_a_folder_named_relative_is_the_same_from_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert Storage("store", tmp_path / "cache").url == str(tmp_path / "store")

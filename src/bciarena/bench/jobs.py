@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import random
 import signal
@@ -46,6 +47,7 @@ class Crew:
         self.url, self.folder, self.lease_s = url, folder, lease_s
         self.queue = Queue(open_database(url))
         self.workers: list[subprocess.Popen[bytes]] = []
+        atexit.register(self.close)
 
     def start(self, slots: int) -> subprocess.Popen[bytes]:
         run = "import sys; from bciarena.cli import run; run(sys.argv[1:])"
@@ -79,7 +81,9 @@ class Crew:
             worker.terminate()
         for worker in self.workers:
             worker.wait()
+        self.workers.clear()
         self.queue.engine.dispose()
+        atexit.unregister(self.close)
 
 
 def wait(condition: Callable[[], Any], pause_s: float = 0.1) -> float:

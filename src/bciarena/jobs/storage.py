@@ -63,6 +63,8 @@ class Storage:
         protocol = self.fs.protocol if isinstance(self.fs.protocol, str) else self.fs.protocol[0]
         self.is_local = protocol in ("file", "local")
         self._whole_uploads = protocol in WHOLE_UPLOADS
+        if self.is_local:
+            self.url = self.root  # absolute: other processes may stand elsewhere
 
     # ------------------------------------------------------------------ putting
 
