@@ -41,7 +41,7 @@ class Client:
             raise BadInput(f"{site}: a site's address begins with http:// or https://")
         self.site = site.rstrip("/")
         headers = {"authorization": f"Bearer {token}"} if token else {}
-        self._http = httpx.Client(base_url=self.site, headers=headers, timeout=60.0)
+        self._open = lambda: httpx.Client(base_url=self.site, headers=headers, timeout=60.0)
         self._errors = httpx.HTTPError
 
     @staticmethod
@@ -62,7 +62,8 @@ class Client:
 
     def _answer(self, method: str, path: str, **more: Any) -> Any:
         try:
-            answer = self._http.request(method, f"/api/v1{path}", **more)
+            with self._open() as http:
+                answer = http.request(method, f"/api/v1{path}", **more)
         except self._errors as error:
             raise BadInput(f"{self.site}: cannot be reached ({error or type(error).__name__})") from error
         if answer.status_code >= 400:

@@ -1,0 +1,112 @@
+"""Ranks that say when they are chance; best and last; what is not shown."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bciarena.jobs.queue import enqueue
+from bciarena.service.accounts import account_named
+from bciarena.service.boards import Boards, make_board
+from bciarena.service.models import Entry, Phase, Result, Submission, Team, Version, folded
+
+
+def add_run(session, phase: Phase, team: str, blocks: list[float], at: float, **more) -> Submission:
+    """A run with given block scores, as the keeper would have settled it."""
+    owner = account_named(session, "olga")
+    found = session.query(Team).filter_by(folded=folded(team)).one_or_none()
+    if found is None:
+        found = Team(name=team, folded=folded(team), house=more.pop("house", False))
+        session.add(found)
+        session.flush()
+        entry = Entry(team_id=found.id, name="e", challenge="imagery")
+        session.add(entry)
+        session.flush()
+        session.add(Version(entry_id=entry.id, number=1, package="x", filename="x", size=1, by=owner.id))
+        session.flush()
+    more.pop("house", None)
+    entry = session.query(Entry).filter_by(team_id=found.id).one()
+    job = enqueue(session, "noop", {})
+    run = Submission(
+        phase_id=phase.id, team_id=found.id, version_id=entry.versions[0].id, by=owner.id, job_id=job.id, created_at=at,
+        disqualified=more.pop("disqualified", None),
+    )  # fmt: skip
+    session.add(run)
+    session.flush()
+    rows = [{"subject": 1, "block": n, "score": score} for n, score in enumerate(blocks, 1)]
+    values = {"verdict": "ok", "sandbox": "bwrap, cgroup v2", "ranked": True, **more}
+    session.add(
+        Result(
+            submission_id=run.id, job_id=job.id, phase_id=phase.id, team_id=found.id, rulebook="imagery/1",
+            score=float(np.mean(blocks)), low=0.0, high=1.0, metrics={"accuracy": 0.5}, blocks=rows, **values,
+        )
+    )  # fmt: skip
+    phase.revision += 1
+    session.flush()
+    return run
+
+
+def board_of(town, make, **phase):
+    town.contest(**phase)
+    with town.site.session(True) as session:
+        stage = session.get(Phase, 1)
+        make(session, stage)
+        session.commit()
+        return make_board(session, stage)
+
+
+def test_ranks_say_who_cannot_be_told_apart(town):
+    noise = np.random.default_rng(0)
+
+    def make(session, phase):
+        for name, mean in (("A", 30), ("B", 29.9), ("C", 20), ("D", 19.9), ("E", 5)):
+            add_run(session, phase, name, list(noise.normal(mean, 1.0, 12)), 1.0)
+
+    rows = board_of(town, make).rows
+    assert [row.rank for row in rows] == [1, 2, 3, 4, 5]
+    assert {row.team for row in rows[:2]} == {"A", "B"}
+    assert [(row.first, row.last) for row in rows] == [(1, 2), (1, 2), (3, 4), (3, 4), (5, 5)]
+
+
+def test_best_and_last(town):
+    def make(session, phase):
+        for score, at in ((10, 1.0), (30, 2.0), (20, 3.0)):
+            add_run(session, phase, "A", [score] * 6, at)
+
+    board = board_of(town, make, counts="best")
+    assert (board.rows[0].score, board.rows[0].runs, board.rows[0].history) == (30, 3, (10, 30, 20))
+    with town.site.session(True) as session:
+        stage = session.get(Phase, 1)
+        stage.counts = "last"
+        assert make_board(session, stage).rows[0].score == 20
+
+
+def test_what_is_not_on_the_board(town):
+    def make(session, phase):
+        add_run(session, phase, "Out", [99] * 6, 1.0, disqualified="two accounts")
+        add_run(session, phase, "Unboxed", [98] * 6, 1.0, sandbox="none", ranked=False)
+        add_run(session, phase, "Failed", [0] * 6, 1.0, verdict="import_error", ranked=False)
+        add_run(session, phase, "Old", [97] * 6, 1.0, current=False)
+        add_run(session, phase, "House", [50] * 6, 1.0, sandbox="none", ranked=False, house=True)
+        add_run(session, phase, "Good", [10] * 6, 1.0)
+
+    rows = board_of(town, make).rows
+    assert [(row.rank, row.team) for row in rows] == [(1, "Good"), (None, "House")]
+
+
+def test_a_board_is_remade_when_it_changed_and_not_before(town, monkeypatch):
+    town.contest()
+    boards, made = Boards(), []
+
+    def counted(*given):
+        made.append(1)
+        return make_board(*given)
+
+    monkeypatch.setattr("bciarena.service.boards.make_board", counted)
+    with town.site.session(True) as session:
+        phase = session.get(Phase, 1)
+        for _ in range(3):
+            boards.of(session, phase)
+        assert len(made) == 1
+        add_run(session, phase, "A", [1.0] * 6, 1.0)
+        assert boards.of(session, phase).rows[0].team == "A"
+        assert len(made) == 2

@@ -1,0 +1,50 @@
+"""Both languages say everything."""
+
+from __future__ import annotations
+
+import re
+import string
+from pathlib import Path
+
+import bciarena.service
+from bciarena.challenges import RULEBOOKS
+from bciarena.service.boards import COLUMNS
+from bciarena.service.texts import LANGUAGES
+
+EN, ZH = LANGUAGES["en"], LANGUAGES["zh"]
+HOME = Path(bciarena.service.__file__).parent
+
+
+def places(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_the_same_keys_and_places_in_both_languages():
+    assert EN.keys() == ZH.keys()
+    for key in EN:
+        assert places(EN[key]) == places(ZH[key]), key
+        assert EN[key].strip()
+        assert ZH[key].strip()
+
+
+def test_chinese_is_chinese():
+    plain = [key for key in EN if not re.search(r"[\u4e00-\u9fff]", ZH[key])]
+    assert set(plain) <= {"metric.itr", "metric.block"}
+
+
+def test_every_key_that_is_used_is_there():
+    rooms = "|".join(sorted({key.split(".")[0] for key in EN}))
+    used = set()
+    for path in [*HOME.rglob("*.html"), *HOME.rglob("*.py")]:
+        if path.parent.name != "texts":
+            used |= set(re.findall(rf"""["']((?:{rooms})\.[a-z_0-9]*[a-z0-9])["']""", path.read_text("utf-8")))
+    used = {key for key in used if not key.endswith((".html", ".id", ".json"))}
+    assert used - EN.keys() == set()
+
+
+def test_every_challenge_and_column_has_a_name():
+    for book in RULEBOOKS.values():
+        assert f"challenge.{book.name}" in EN
+        assert set(COLUMNS) >= {book.name}
+        for column in COLUMNS[book.name]:
+            assert f"metric.{column}" in EN
