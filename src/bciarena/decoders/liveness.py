@@ -1,10 +1,10 @@
 """Real or generated, and whose: a detector that knows the person it looks at.
 
-Who it is shows in the spectra, and is nearly certain after three seconds. So the detector may ask a narrower
-question than "is this real": does this window look like *this person's* real EEG, or like what generators make of
-it? Each window's statistics (:mod:`bciarena.decoders.liveness_statistics`) are looked at as they are, and as
-distances from two references of the person and state: the mean over real calibration windows, and the mean over
-generated ones. A ridge logistic regression, trained over all people, weighs them.
+Who it is shows in band powers and in how channels share them, and is nearly certain after three seconds. So the
+detector may ask a narrower question than "is this real": does this window look like *this person's* real EEG, or
+like what generators make of it? Each window's statistics (:mod:`bciarena.decoders.liveness_statistics`) are looked
+at as they are, and as distances from two references of the person and state: the mean over real calibration
+windows, and the mean over generated ones. A ridge logistic regression, trained over all people, weighs them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ PACKET_N = 50
 TIMES_N = tuple(packets * PACKET_N for packets in (15, 18, 21, 24, 27, 30, 33))
 """Samples after which a decision may be made: 3 s, which is as long as any shorter answer counts, and later."""
 FOLDS = 3
+EDGES_HZ = (1, 4, 8, 11, 14, 20, 30, 42)
 _CLIP = 4.0
 
 
@@ -57,14 +59,14 @@ class Windows:
     trial: Ints
     real: NDArray[np.bool_]
     statistics: Array = field(init=False)
-    spectra: Array = field(init=False)
+    colour: Array = field(init=False)
 
     def __post_init__(self) -> None:
         parts = [self.eeg[first : first + 256] for first in range(0, len(self.eeg), 256)]
         if not parts:
             raise BadInput("liveness: no windows to learn from")
         self.statistics = np.concatenate([statistics(part) for part in parts])
-        self.spectra = np.concatenate([log_spectra(part) for part in parts])
+        self.colour = np.concatenate([log_covariances(part) for part in parts])
 
 
 @dataclass
@@ -86,22 +88,32 @@ class People:
     labelled: Windows | None = None
 
 
-def log_spectra(windows: NDArray[np.floating]) -> Array:
-    """Log power per channel in bands of 1 Hz (0.5 to 42.5 Hz) and of channel differences, (windows, features)."""
+def log_covariances(windows: NDArray[np.floating]) -> Array:
+    """Matrix logarithms of the channels' covariance in seven bands, (windows, 7 * channels * (channels + 1) / 2).
+
+    The tangent space at the identity (Barachant et al. 2012, IEEE TBME 59(4)): band powers and how channels share
+    them, on a scale where distances between people are alike everywhere.
+    """
     signal = np.asarray(windows, dtype=np.float64)
-    channels = signal.shape[1]
-    one, other = np.triu_indices(channels, 1)
-    signal = np.concatenate([signal, signal[:, one] - signal[:, other]], axis=1)
-    tapered = (signal - signal.mean(axis=-1, keepdims=True)) * np.hanning(signal.shape[-1])
-    power = np.abs(scipy.fft.rfft(tapered)) ** 2
-    hz = np.arange(power.shape[-1]) * SRATE / signal.shape[-1]
-    edges = np.searchsorted(hz, np.arange(0.5, 43.5))
-    sums = np.add.reduceat(power, edges, axis=-1)[..., :-1]
-    return np.log(sums + 1e-3).reshape(len(signal), -1)
+    channels_n, count_n = signal.shape[1:]
+    centred = signal - signal.mean(axis=-1, keepdims=True)
+    # Followed by its mirror image it has no step at the ends, and no sample counts less than another.
+    spectrum = scipy.fft.rfft(np.concatenate([centred, centred[..., ::-1]], axis=-1)) / count_n
+    hz = np.arange(spectrum.shape[-1]) * SRATE / (2 * count_n)
+    one, other = np.triu_indices(channels_n)
+    weight = np.where(one == other, 1.0, np.sqrt(2.0))
+    found = []
+    for low, high in pairwise(EDGES_HZ):
+        part = spectrum[..., (hz >= low) & (hz < high)]
+        covariance = np.matmul(part, part.conj().swapaxes(-1, -2)).real + 1e-3 * np.eye(channels_n)
+        values, vectors = np.linalg.eigh(covariance)
+        logarithm = np.matmul(vectors * np.log(values)[:, None], vectors.swapaxes(-1, -2))
+        found.append(logarithm[:, one, other] * weight)
+    return np.concatenate(found, axis=1)
 
 
 class LivenessModel:
-    """Identity by linear discriminants on spectra, reality by a logistic regression on shape."""
+    """Identity by linear discriminants on covariances, reality by a logistic regression on shape."""
 
     pool_: LogPool | None
 
@@ -109,7 +121,7 @@ class LivenessModel:
         self,
         groups: Mapping[str, People],
         scored: str,
-        ridge: float = 2000.0,
+        ridge: float = 6000.0,
         advance: Callable[[str], None] = lambda step: None,
     ) -> LivenessModel:
         """Learn from every group; the people of the group ``scored`` are those to be told apart.
@@ -154,14 +166,14 @@ class LivenessModel:
         else:
             self.pool_, self.policy_ = None, StoppingPolicy(3.0, 3.0, 2.0, 2.0)
         advance("real or generated")
-        self.centre_, self.scale_, self.weights_, self.offset_ = _regression(x, y, ridge)
+        self.centre_, self.scale_, self.weights_, self.offset_ = _regression(x, y, held, ridge)
         return self
 
     def _fit_identity(self, people: People) -> None:
-        spectra = np.concatenate([people.real.spectra, people.fake.spectra])
+        colour = np.concatenate([people.real.colour, people.fake.colour])
         state = np.concatenate([people.real.state, people.fake.state])
         labels = state[:, 0] * 2 + state[:, 1]
-        model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(spectra, labels)
+        model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(colour, labels)
         self.identity_states_: Ints = np.stack([model.classes_ // 2, model.classes_ % 2], axis=1)
         self.identity_weights_: Array = model.coef_.T
         self.identity_offset_: Array = model.intercept_
@@ -206,8 +218,7 @@ class LivenessModel:
         odds, fold_of = np.zeros(len(x)), np.zeros(len(x), int)
         for number, fold in enumerate(folds):
             out = held & np.isin(who, fold)
-            # Half of the windows will do: they overlap, and this is about how sure to be, not about the last percent.
-            centre, scale, weights, offset = _regression(x[~out][::2], y[~out][::2], ridge / 2)
+            centre, scale, weights, offset = _regression(x[~out], y[~out], held[~out], ridge)
             odds[out] = _scaled(x[out], centre, scale) @ weights + offset
             fold_of[out] = number
         scores, truth, group = [], [], []
@@ -225,8 +236,8 @@ class LivenessModel:
 
     def identify(self, window: NDArray[np.floating]) -> tuple[Array, Ints]:
         """Scores (states,) of a window (channels, WINDOW_N), and the states they belong to."""
-        spectra = log_spectra(window[None])[0]
-        return spectra @ self.identity_weights_ + self.identity_offset_, self.identity_states_
+        colour = log_covariances(window[None])[0]
+        return colour @ self.identity_weights_ + self.identity_offset_, self.identity_states_
 
     def log_odds(self, window: NDArray[np.floating], subject: int) -> float:
         """How much likelier a window (channels, WINDOW_N) is real than generated, if it is that person's."""
@@ -340,11 +351,19 @@ def _scaled(x: NDArray[np.floating], centre: Array, scale: Array) -> Array:
     return np.clip((x - centre) * scale, -_CLIP, _CLIP)
 
 
-def _regression(x: NDArray[np.float32], y: NDArray[np.bool_], ridge: float) -> tuple[Array, Array, Array, float]:
-    """Centre, scale, weights and offset of a ridge logistic regression with equal weight for both classes."""
+def _regression(
+    x: NDArray[np.float32], y: NDArray[np.bool_], labelled: NDArray[np.bool_], ridge: float
+) -> tuple[Array, Array, Array, float]:
+    """Centre, scale, weights and offset of a ridge logistic regression.
+
+    Real and generated windows weigh the same in sum; labelled trials, which are like those to be judged, count
+    twice what calibration and fakes of our own do.
+    """
     if y.all() or not y.any():
         raise BadInput("liveness: real and generated windows are both needed to learn the difference")
     centre, scale = x.mean(axis=0), 1 / (x.std(axis=0) + 1e-6)
-    model = LogisticRegression(C=1 / ridge, max_iter=300, class_weight="balanced")
-    model.fit(_scaled(x, centre, scale).astype(np.float32), y)
+    weight = np.where(labelled, 2.0, 1.0)
+    weight *= len(y) / 2 / np.where(y, weight[y].sum(), weight[~y].sum())
+    model = LogisticRegression(C=1 / ridge, max_iter=300)
+    model.fit(_scaled(x, centre, scale).astype(np.float32), y, sample_weight=weight)
     return centre, scale, model.coef_[0], float(model.intercept_[0])

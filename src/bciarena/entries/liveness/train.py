@@ -13,9 +13,9 @@ from bciarena.decoders.liveness_statistics import WINDOW_N
 from bciarena.errors import BadInput
 from bciarena.recording import open_sets
 
-STRIDE_N = 300
+STRIDE_N = 150
 EDGE_N = 12  # samples at both ends of a trial that a filter may have bent
-FAKES = 2  # of each kind, person and state
+FAKES = 3  # of each kind, person and state
 
 
 def train(data: str, out: str) -> None:
