@@ -14,6 +14,11 @@ MOST_CHUNKS = 16  # read in one go, so that an entry that never stops printing c
 MOST_MARKS = 20_000
 
 
+def clean(text: str) -> str:
+    """Text of an entry for people's eyes: without what would move a terminal's cursor or change its colours."""
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\N{REPLACEMENT CHARACTER}" for sign in text)
+
+
 class Output:
     """One stream of the entry: a pipe that is always emptied, a file that stops growing.
 
@@ -73,7 +78,7 @@ class Output:
     def tail(self, lines: int) -> str:
         """The last lines, as text."""
         text = b"".join(self._tail)[-TAIL_BYTES:].decode("utf-8", "replace")
-        return "\n".join(text.rstrip().splitlines()[-lines:])
+        return "\n".join(clean(text).rstrip().splitlines()[-lines:])
 
     def close(self) -> None:
         self.started()

@@ -14,13 +14,14 @@ from bciarena.errors import BadInput, Fault
 from bciarena.match import End, Match, Player
 from bciarena.sandbox.box import Box, Sandbox
 from bciarena.sandbox.limits import Limits
-from bciarena.sandbox.output import Output, write_index
+from bciarena.sandbox.output import Output, clean, write_index
 from bciarena.wire import page
 from bciarena.wire.host import Host
 from bciarena.wire.page import Malformed
 
 WATCH_S = 0.25  # how often CPU time and memory are looked at
 REASON_LINES = 12
+FEW_REPORTS, REPORTS_A_PACKET = 1000, 4  # beyond that it is the ledger, and our memory, that is aimed at
 OWN_FAULTS = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
 
 
@@ -65,6 +66,7 @@ class _Serving:
         self.deadline_s = self.began_s + match.budget_s
         self.watch_s = self.began_s + WATCH_S
         self.ready = self.done = False
+        self.reports = 0
         self.failed: list[str] | None = None
         self.stopped: tuple[str, str] | None = None  # verdict and words, when it was us who ended it
         self.cpu_s = 0.0
@@ -126,6 +128,9 @@ class _Serving:
                 else:
                     match.prepare()
             elif kind == page.REPORT:
+                self.reports += 1
+                if self.reports > FEW_REPORTS + REPORTS_A_PACKET * match.packets:
+                    raise Malformed(f"{self.reports} reports after {match.packets} packets: no algorithm needs so many")
                 match.report(host.value())
                 host.reply(seq)
             elif not self._told(kind, seq):
@@ -140,7 +145,7 @@ class _Serving:
         elif kind == page.DONE and self.ready:
             self.done = True
         elif kind == page.FAILED:
-            self.failed = (self.host.text().split("\x1f", 3) + [""] * 4)[:4]
+            self.failed = [clean(part) for part in (self.host.text().split("\x1f", 3) + [""] * 4)[:4]]
         else:
             raise Malformed(f"a request of unknown kind {kind}")
         self.host.reply(seq)

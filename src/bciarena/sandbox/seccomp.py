@@ -37,6 +37,9 @@ REFUSED: dict[str, dict[str, int]] = {
         "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433, "mount_setattr": 442, "statmount": 457,
         "listmount": 458, "unshare": 272, "setns": 308,
     },
+    "memory that belongs to no process, so that nobody counts it": {
+        "memfd_create": 319, "shmget": 29, "shmat": 30, "shmctl": 31, "shmdt": 67, "semget": 64, "msgget": 68,
+    },
     "files by handle, past the mounts": {"name_to_handle_at": 303, "open_by_handle_at": 304},
     "messages through files that boxes share: watches, page cache": {
         "inotify_init": 253, "inotify_init1": 294, "inotify_add_watch": 254, "fanotify_init": 300,
