@@ -31,7 +31,7 @@ the clause it rests on: the contest's own words, or the ruling (R1-R19) where th
 | R13 | codes 101-141 | all mean a non-flicker trial |
 | R14 | names of the finish flag | all of them are offered |
 | R15 | a trial that hands out no data of its own | can get no report and is missing |
-| R16 | what an answer may be | integers or integral floats, texts in liveness and rehab; all else is invalid and wrong |
+| R16 | what an answer may be | integers or integral floats; texts in liveness and rehab; else invalid, wrong |
 | R17 | order | subjects by sorted folder, blocks by number; EEG goes out bit for bit |
 | R18 | the end | an early return is fine; after the finish flag nothing but reports counts |
 | R19 | missing in turing, means | 5 s; ITR per block, then mean; subjects are means over their blocks (rehab: sums) |
