@@ -1,6 +1,7 @@
 """Both liveness entries learn and play through the command line, on a made-up contest of four people."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from bciarena.challenges import rulebook
 from bciarena.cli import main as arena
 from bciarena.recording import write_contest
+from tests.realdata import real_data
 
 BOOK = rulebook("liveness")
 PEOPLE = (1, 2, 3, 4)
@@ -74,3 +76,16 @@ def test_a_folder_without_calibration_is_refused(contest, tmp_path, capsys):
     train = ["train", "@liveness", "--data", str(contest / "eval_A"), "--out", str(tmp_path / "m"), "--sandbox", "none"]
     assert arena(train) == 1
     assert "needs cali_train, eval_train and cali_A" in capsys.readouterr().err
+
+
+def test_the_baseline_on_real_people_is_past_the_best_peer(tmp_path, capsys):
+    real = real_data("liveness")
+    for name in ("cali_train", "eval_train", "cali_A"):
+        shutil.copytree(real / name, tmp_path / "train" / name)
+    model = str(tmp_path / "model")
+    name = "@liveness-baseline"
+    assert arena(["train", name, "--data", str(tmp_path / "train"), "--out", model, "--sandbox", "none"]) == 0
+    capsys.readouterr()
+    played = ["run", name, "--model", model, "--data", str(real / "eval_A"), "--sandbox", "none", "--json"]
+    assert arena(played) == 0
+    assert json.loads(capsys.readouterr().out)["score"] > 9.7

@@ -15,6 +15,7 @@ import pytest
 from bciarena.challenges import rulebook
 from bciarena.entries import Package, open_entry
 from bciarena.entries.interpreters import find_python
+from bciarena.entries.reference import Reference, references
 from bciarena.errors import BadInput, EntryFailed
 
 MI = (
@@ -241,6 +242,21 @@ def test_links_stay_inside(tmp_path: Path) -> None:
     (folder / "Algorithm" / "stolen").symlink_to(tmp_path / "secret")
     with pytest.raises(BadInput, match="a link that leaves the entry's folder"):
         opened(folder)
+
+
+def test_train_py_comes_along(tmp_path: Path) -> None:
+    assert "train.py" in opened(write(tmp_path, {**OWN, "train.py": "def train(data, out): pass\n"}))[1]
+
+
+@pytest.mark.parametrize("item", references(), ids=lambda item: item.name)
+def test_reference_entries(item: Reference) -> None:
+    package, _ = opened(item.name, item.challenge)
+    assert package.python == "platform"
+    assert package.needs_model == (item.folder / "train.py").is_file()
+    assert item.about.endswith(".")
+    other = "speller" if item.challenge != "speller" else "rehab"
+    with pytest.raises(BadInput, match=f"plays {item.challenge}, not {other}/1"):
+        opened(item.name, other)
 
 
 # Dialect D
