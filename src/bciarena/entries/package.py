@@ -1,7 +1,8 @@
 """Opens an entry: its own part is copied into a private folder, its class is found, and nothing of it is run.
 
 Taken are ``AlgorithmImplement/`` or ``Algorithm/``, the configuration (see entries.config), requirements.txt and
-train.py. The framework side - main.py, Framework/, Task/ and whatever else an upload holds - is ours, as the contest texts demand.
+train.py. The framework side - main.py, Framework/, Task/ and whatever else an upload holds - is ours, as the contest
+texts demand.
 """
 
 from __future__ import annotations
