@@ -47,10 +47,14 @@ class checked:
 def progress(what: str) -> Iterator[Callable[[Progress], None]]:
     """A bar on stderr, fed with a match's progress; plain silence where stderr is no terminal."""
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, ProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[at]}"))
+    columns: tuple[ProgressColumn, ...] = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[at]}"),
+    )
     console = Console(stderr=True)
     clocks = (TimeElapsedColumn(), TimeRemainingColumn())
     bar = Bar(*columns, *clocks, console=console, transient=True, disable=not console.is_terminal)
