@@ -41,8 +41,8 @@ class Client:
             raise BadInput(f"{site}: a site's address begins with http:// or https://")
         self.site = site.rstrip("/")
         headers = {"authorization": f"Bearer {token}"} if token else {}
-        self._open = lambda: httpx.Client(base_url=self.site, headers=headers, timeout=60.0)
-        self._errors = httpx.HTTPError
+        self._headers = headers
+        self._httpx = httpx
 
     @staticmethod
     def signed_in() -> Client:
@@ -62,9 +62,9 @@ class Client:
 
     def _answer(self, method: str, path: str, **more: Any) -> Any:
         try:
-            with self._open() as http:
+            with self._httpx.Client(base_url=self.site, headers=self._headers, timeout=60.0) as http:
                 answer = http.request(method, f"/api/v1{path}", **more)
-        except self._errors as error:
+        except self._httpx.HTTPError as error:
             raise BadInput(f"{self.site}: cannot be reached ({error or type(error).__name__})") from error
         if answer.status_code >= 400:
             try:
