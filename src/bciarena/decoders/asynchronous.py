@@ -48,6 +48,9 @@ class Settings:
     warm_least, share : float
         Somebody whose whole trials lead by little gets an easier test: this share of their median, but not below the
         least.
+    plausible : float
+        Somebody whose whole trials lead by 50 does not flicker at a lead of 15 after 4 s: an answer needs this share
+        of the lead that the person's trials have at that window length (it grows with it).
     learn_cold, learn_warm : float
         Lead of a 4 s window from which a trial is learnt.
     template_after, taught_spread_hz
@@ -62,9 +65,10 @@ class Settings:
     skip_hz: tuple[tuple[float, float], ...] = ((50.0, 1.3), (60.0, 1.3))
     harmonics: int = 5
     cold: float = 14.0
-    warm: float = 14.5
+    warm: float = 15.0
     warm_least: float = 12.0
     share: float = 0.8
+    plausible: float = 0.4
     learn_cold: float = 9.0
     learn_warm: float = 11.0
     template_after: int = 4
@@ -145,7 +149,6 @@ class AsynchronousSpeller:
         if now % s.every:
             return None
         answer = None
-        needed = self.needed()
         for row, window in enumerate(s.windows):
             if window > now:
                 break
@@ -154,19 +157,21 @@ class AsynchronousSpeller:
             if window == s.windows[-1]:
                 self._consider(lead, best, now)
             fresh = now - window >= self._quiet_until
-            if answer is None and fresh and lead > needed:
+            if answer is None and fresh and lead > self.needed(window):
                 answer = best
                 silence = now - window - s.latency_packets + s.trial_packets
         if answer is not None:
             self._quiet_until = silence
         return answer
 
-    def needed(self) -> float:
-        """The lead an answer needs now."""
+    def needed(self, window: int) -> float:
+        """The lead an answer needs now from a window of so many packets."""
         s = self.settings
         if not self._warm():
             return s.cold
-        return float(np.clip(s.share * np.median(self._leads[-15:]), s.warm_least, s.warm))
+        usual = float(np.median(self._leads[-15:]))
+        least = float(np.clip(s.share * usual, s.warm_least, s.warm))
+        return max(least, s.plausible * usual * window / s.windows[-1])
 
     def _warm(self) -> bool:
         """Whether the template may speak: alpha waves may pass for a flicker, too, but always for the same few keys."""

@@ -88,6 +88,8 @@ class TDCA(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             templates.append((w @ means).reshape(len(means), -1))
         self.filters_ = np.stack(filters)
         self.templates_ = _unit(np.stack(templates))
+        second = self.templates_.reshape(*self.templates_.shape[:2], -1, 2 * self.n_)[..., self.n_ :]
+        self._in_references = np.einsum("bkcn,knw->bkcw", second, self.bases_, optimize=True)
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
@@ -105,8 +107,7 @@ class TDCA(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             template = self.templates_[b].reshape(targets, whole, 2 * n)
             # Correlation without building the augmented trial: the second half lies in the references' span.
             first = np.einsum("kcn,tcn->tk", template[:, :, :n], low, optimize=True)
-            second_template = np.einsum("kcn,knw->kcw", template[:, :, n:], self.bases_, optimize=True)
-            second = np.einsum("kcw,tckw->tk", second_template, coef, optimize=True)
+            second = np.einsum("kcw,tckw->tk", self._in_references[b], coef, optimize=True)
             total = low.sum(axis=(1, 2))[:, None] + np.einsum("tckw,kw->tk", coef, self.bases_.sum(axis=1))
             energy = (low**2).sum(axis=(1, 2))[:, None] + (coef**2).sum(axis=(1, 3))
             spread = energy - total**2 / (2 * n * whole)
