@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
+import sys
 import tarfile
 import tempfile
 import zipfile
@@ -102,6 +104,26 @@ def test_the_copy_is_gone_after_an_error(tmp_path: Path, monkeypatch: pytest.Mon
     folder = write(tmp_path / "entry", OWN)
     with pytest.raises(ZeroDivisionError):
         fail_inside(folder, private)
+    assert not list(private.iterdir())
+
+
+def test_what_a_killed_process_left_is_swept_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    private = tmp_path / "tmp"
+    private.mkdir()
+    folder = write(tmp_path / "entry", OWN)
+    program = (
+        "import os, signal; from bciarena.challenges import rulebook; from bciarena.entries import open_entry\n"
+        f"with open_entry({str(folder)!r}, rulebook('imagery')): os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], env={**os.environ, "TMPDIR": str(private)})
+    (left,) = private.iterdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(private))
+    monkeypatch.setattr("bciarena.entries.scratch.YOUNG_S", 0)
+    with open_entry(str(folder), rulebook("imagery")) as first:
+        assert not left.exists()
+        with open_entry(str(folder), rulebook("imagery")) as second:
+            assert first.root.exists()
+            assert second.root.exists()
     assert not list(private.iterdir())
 
 

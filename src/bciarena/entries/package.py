@@ -11,7 +11,6 @@ import hashlib
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from bciarena.entries.discover import find_target
 from bciarena.entries.layout import IGNORED, base_of, open_to_readers, settle_compiled, show_both_ways, take
 from bciarena.entries.model import Dialect, Package
 from bciarena.entries.requirements import asks_for_anything
+from bciarena.entries.scratch import scratch
 from bciarena.entries.sources import python_of
 from bciarena.errors import BadInput, EntryFailed
 
@@ -48,15 +48,15 @@ def open_entry(
         The version it is to run in, over what it says itself.
     """
     wanted = version(python) if python else None
-    with tempfile.TemporaryDirectory(prefix="arena-entry-") as place:
-        root = Path(place) / "package"
+    with scratch("arena-entry-") as place:
+        root = place / "package"
         root.mkdir()
         if spec.startswith("@"):
             package = _reference(spec, rulebook, root, wanted)
         elif _is_module(spec):
             package = _module(spec, rulebook, root, wanted)
         else:
-            package = _upload(spec, rulebook, root, Path(place) / "upload", entry, wanted)
+            package = _upload(spec, rulebook, root, place / "upload", entry, wanted)
         yield package
 
 
