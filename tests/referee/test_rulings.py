@@ -80,6 +80,13 @@ def test_r6_turing_repeats_first_counts_and_the_violation_is_shown():
     assert "only one is allowed" in score.notes[0]
 
 
+def test_r6_thousands_of_repeats_are_told_once():
+    made = [report(1, 1, 10 * k, 1) for k in range(2, 1000)]
+    score = judged(TURING, [(20000, {0: 9})], *made)
+    assert len(score.notes) == 201
+    assert score.notes[-1] == "and 797 more notes like these"
+
+
 def test_r7_wrong_trials_take_time_too():
     """L_b 为该 block 检测停止时所用的数据段累计长度."""
     # five trials, target ceil(.8 * 5) = 4: wrong at 1 s, then right at 1 s four times: 200 * 4 / 5 = 160

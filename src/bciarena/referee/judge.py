@@ -15,6 +15,7 @@ from bciarena.recording.model import Recording
 from bciarena.referee.answers import answer_text
 
 Report = Mapping[str, Any]
+NOTES_MOST = 200
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ def judge(rulebook: Rulebook, truth: Truth, reports: Iterable[Report]) -> Score:
                 subject, block, number, rulebook.truth[span.code], None, False, None, "missing", rulebook.rate
             )
             trials.append(_judge_trial(rulebook, span, made, blank, notes))
+    if len(notes) > NOTES_MOST:  # an entry that reports with every packet would fill pages with the same line
+        notes[NOTES_MOST:] = [f"and {len(notes) - NOTES_MOST} more notes like these"]
     score = rulebook.score(trials)
     return replace(score, notes=notes + score.notes)
 
