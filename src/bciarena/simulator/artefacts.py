@@ -61,16 +61,13 @@ def artefacts(person: Person, timeline: Timeline, rng: np.random.Generator) -> F
 def _eyes(person: Person, timeline: Timeline, rng: np.random.Generator) -> Floats:
     samples, rate = timeline.samples, timeline.rate
     made = np.zeros((3, samples), dtype=np.float32)
-    closed = np.zeros(samples, dtype=bool)
     for step in timeline.steps:
         shut = step.kind == "eyes_closed"
-        closed[timeline.at(step.onset_s) : timeline.at(step.end_s)] |= shut
         calm = 0.05 if shut else CALM.get(step.kind, 1.0)
         for _ in range(rng.poisson(person["blinks_a_minute"] / 60 * calm * step.duration_s)):
             _blink(person, made[0], rate, step.onset_s + rng.uniform(0, step.duration_s), rng)
         for _ in range(rng.poisson(LOOKS.get(step.kind, 0.1) * step.duration_s)):
             _saccade(made, rate, step.onset_s + rng.uniform(0, step.duration_s), rng)
-    # The eye's standing potential leaks back: amplifiers and gaze return to the middle within seconds.
     return made
 
 
