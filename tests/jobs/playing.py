@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -90,6 +91,24 @@ def wait_for(condition: Callable[[], Any], timeout_s: float = 60.0, what: str = 
             return got
         time.sleep(0.05)
     raise AssertionError(f"waited {timeout_s:.0f} s in vain: {what or condition}")
+
+
+def freeze(process: subprocess.Popen[bytes], database: str) -> None:
+    """SIGSTOP a worker, but not while it holds SQLite's write lock: that would be another test."""
+    while True:
+        process.send_signal(signal.SIGSTOP)
+        if not database.startswith("sqlite"):
+            return  # PostgreSQL itself ends sessions that freeze inside a transaction
+        connection = sqlite3.connect(database.removeprefix("sqlite:///"), timeout=1, isolation_level=None)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+            return
+        except sqlite3.OperationalError:
+            process.send_signal(signal.SIGCONT)
+            time.sleep(0.05)
+        finally:
+            connection.close()
 
 
 def states(queue: Queue) -> dict[str, int]:

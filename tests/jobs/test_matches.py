@@ -25,6 +25,7 @@ from tests.jobs.playing import (
     Workers,
     all_rows,
     entry_file,
+    freeze,
     imagery_data,
     match_payload,
     states,
@@ -61,7 +62,7 @@ def test_killed_in_the_middle_and_delivered_twice(
     wait_for(lambda: not any(box.is_running() for box in boxes), 15, "boxes die with their worker")
     sleeper = workers.start("--slots", "1")
     wait_for(lambda: playing(sleeper), what="a match plays again")
-    os.kill(sleeper.pid, signal.SIGSTOP)
+    freeze(sleeper, workers.database)
     assert workers.start("--once", "--slots", "2").wait(120) == 0, workers.log()
     os.kill(sleeper.pid, signal.SIGCONT)
     wait_for(lambda: "dropped" in workers.log(1) or "lease lost" in workers.log(1), 20, "the sleeper notices")

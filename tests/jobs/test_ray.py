@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,15 +45,19 @@ class Cluster:
         env |= {"RAY_raylet_start_wait_time_s": "120"}  # a busy machine is no failure
         env |= {"RAY_health_check_period_ms": "500", "RAY_health_check_failure_threshold": "4"}
         env |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
+        self.sockets = tempfile.mkdtemp(prefix="arena-ray-")  # short: names of sockets are limited to 107 characters
+        self.log = tmp / "log.txt"
+        env |= {"RAY_TMPDIR": self.sockets}
         program = Path(__file__).with_name("ray_cluster.py")
-        self.process = subprocess.Popen(
-            [sys.executable, str(program)],
-            env=env,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, str(program)],
+                env=env,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
         self.address = self._heard("address").split()[1]
 
     def _heard(self, start: str) -> str:
@@ -60,7 +66,7 @@ class Cluster:
             if line.startswith(start):
                 return line
         with self.process:
-            raise AssertionError(f"the cluster's process ended with {self.process.wait()}")
+            raise AssertionError(f"the cluster's process ended: {self.log.read_text()[-2000:]}")
 
     def order(self, word: str) -> None:
         assert self.process.stdin is not None
@@ -71,6 +77,7 @@ class Cluster:
     def close(self) -> None:
         with self.process:  # closes the pipes and waits
             self.order("end")
+        shutil.rmtree(self.sockets, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")

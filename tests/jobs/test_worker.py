@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.jobs.db import open_database, reading
+from bciarena.jobs.db import is_unreachable, open_database, reading
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.view import snapshot
-from tests.jobs.playing import Workers, all_rows, states, wait_for
+from tests.jobs.playing import Workers, all_rows, freeze, states, wait_for
 from tests.postgres import Server
 
 
@@ -83,7 +83,7 @@ def test_delivered_twice_committed_once(queue: Queue, workers: Workers) -> None:
     job = queue.put("noop", {"wait_s": 1.0})
     sleeper = workers.start("--slots", "1", lease_s=2.0)
     wait_for(lambda: states(queue).get("leased"))
-    os.kill(sleeper.pid, signal.SIGSTOP)
+    freeze(sleeper, workers.database)
     assert workers.start("--once", "--slots", "1", lease_s=2.0).wait(60) == 0, workers.log()
     done = queue.get(job)
     assert (done.state, done.attempt) == ("finished", 2)
@@ -132,6 +132,25 @@ def test_postgresql_restarts_under_load(postgres: Server, tmp_path: Path) -> Non
         crew.close()
         queue.engine.dispose()
     assert crew.leftovers() == []
+
+
+def test_a_session_frozen_inside_a_transaction_holds_up_nobody(postgres: Server) -> None:
+    import sqlalchemy as sa
+
+    from bciarena.jobs.db import LEASE_LOCK
+
+    url = postgres.url()
+    frozen, queue = open_database(url, idle_limit_s=1.0), Queue(open_database(url))
+    job = queue.put("noop", {})
+    with pytest.raises(sa.exc.DBAPIError) as caught, frozen.connect() as connection:  # noqa: PT012
+        connection.execute(sa.text(f"select pg_advisory_xact_lock({LEASE_LOCK})"))
+        lease = queue.lease("other")  # waits until the server ends the frozen session
+        assert lease is not None
+        assert lease.job == job
+        connection.execute(sa.text("select 1"))
+    assert is_unreachable(caught.value)  # a worker that wakes up goes on with a new session
+    frozen.dispose()
+    queue.engine.dispose()
 
 
 @pytest.mark.parametrize("engine", ["nosuch", "ray"])

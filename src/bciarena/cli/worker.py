@@ -35,7 +35,7 @@ def main(
 
     place = Storage(storage or None)
     place.trim(int(cache_gb * 1e9))
-    base = db.open_database(database or None)
+    base = db.open_database(database or None, idle_limit_s=lease_s)
     try:
         runner = engines.make(engine, place, slots, address)
         work = Work(Queue(base), place, runner, say=say, once=once, lease_s=lease_s)

@@ -28,6 +28,11 @@ from bciarena.jobs import home
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_S = 30.0  # how long a SQLite writer waits for another one
 CONNECT_S = 5  # how long a PostgreSQL server may take to answer
+KEEPALIVE = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}  # a server that vanished is noticed
 UPGRADE_LOCK, LEASE_LOCK = 0x62636901, 0x62636902  # PostgreSQL advisory locks
 
 
@@ -68,10 +73,12 @@ def _postgresql_now(*_: Any, **__: Any) -> str:
     return "extract(epoch from clock_timestamp())::double precision"
 
 
-def make_engine(url: str | None = None) -> sa.Engine:
+def make_engine(url: str | None = None, idle_limit_s: float | None = None) -> sa.Engine:
     """An engine for a URL, by default this user's SQLite file. Connects to nothing yet.
 
     ``postgresql://`` means psycopg 3. SQLite runs in WAL mode and writes through to the disk at every commit.
+    ``idle_limit_s`` has PostgreSQL end a session that does nothing for so long inside a transaction: a machine that
+    froze there must not keep its locks from all others.
     """
     text = url or home.database_url()
     try:
@@ -83,7 +90,9 @@ def make_engine(url: str | None = None) -> sa.Engine:
     kind = parsed.get_backend_name()
     if kind not in ("sqlite", "postgresql"):
         raise BadInput(f"{shown(parsed)}: only SQLite and PostgreSQL are supported")
-    arguments: dict[str, Any] = {"connect_timeout": CONNECT_S}
+    arguments: dict[str, Any] = {"connect_timeout": CONNECT_S, **KEEPALIVE}
+    if idle_limit_s:
+        arguments["options"] = f"-c idle_in_transaction_session_timeout={round(idle_limit_s * 1000)}"
     if kind == "sqlite":
         arguments = {"timeout": BUSY_S}
         if not parsed.database or parsed.database == ":memory:":
@@ -226,9 +235,9 @@ def check_schema(engine: sa.Engine) -> None:
     )
 
 
-def open_database(url: str | None = None) -> sa.Engine:
+def open_database(url: str | None = None, idle_limit_s: float | None = None) -> sa.Engine:
     """Engine for a database that is there and has our schema; an empty one gets its tables, an older one is refused."""
-    engine = make_engine(url)
+    engine = make_engine(url, idle_limit_s)
     try:
         with told_clearly(engine):
             if revision_of(engine) is None:
