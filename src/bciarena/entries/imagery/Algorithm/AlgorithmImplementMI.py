@@ -9,7 +9,6 @@ from Algorithm.Interface.Model.ReportModel import ReportModel
 from bciarena.decoders.motor_model import MotorModel, MotorPlayer
 
 ONSETS = (201, 202, 203, 249)  # imagery begins; 249 is what the released stream shows
-BLOCK_START = 242
 
 
 class AlgorithmImplementMI(AlgorithmInterface):
