@@ -1,7 +1,7 @@
 import numpy as np
-from flicker import FREQS_HZ, RATE, background, response
 
 from bciarena.decoders.asynchronous import AsynchronousSpeller
+from tests.decoders.flicker import FREQS_HZ, RATE, background, response
 
 
 def stream(speller, x):

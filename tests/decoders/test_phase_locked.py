@@ -1,7 +1,7 @@
 import numpy as np
-from flicker import RATE, background, response
 
 from bciarena.decoders.phase_locked import PhaseLockedFlicker, _log_density
+from tests.decoders.flicker import RATE, background, response
 
 FREQS_HZ = (15.4, 15.5, 15.6, 15.7)
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from flicker import FREQS_HZ, RATE, background, response
 
 from bciarena.decoders.cca import canonical_correlations, references
 from bciarena.decoders.sliding import SlidingFBCCA
 from bciarena.errors import BadInput
+from tests.decoders.flicker import FREQS_HZ, RATE, background, response
 
 
 def fed(x, windows=(25, 40), lows=(6.5, 22.0), **more):

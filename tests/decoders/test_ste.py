@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from flicker import FREQS_HZ, RATE, background, response
 
 from bciarena.decoders.ste import STE, Equalizer
 from bciarena.errors import BadInput
+from tests.decoders.flicker import FREQS_HZ, RATE, background, response
 
 
 def autoregressive(rng, n):

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from flicker import FREQS_HZ, PHASES, RATE, epochs
 
 from bciarena.decoders.cca import band_weights
 from bciarena.decoders.tdca import TDCA
 from bciarena.errors import BadInput
+from tests.decoders.flicker import FREQS_HZ, PHASES, RATE, epochs
 
 PICK = [0, 9, 18, 27]
 KEYS = np.repeat(np.arange(4), 4)

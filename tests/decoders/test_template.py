@@ -1,7 +1,7 @@
 import numpy as np
-from flicker import FREQS_HZ, RATE, background, response
 
 from bciarena.decoders.template import HarmonicTemplate
+from tests.decoders.flicker import FREQS_HZ, RATE, background, response
 
 HARMONICS_HZ = np.outer(FREQS_HZ, np.arange(1, 4))
 USABLE = np.ones((40, 3), bool)

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from flicker import FREQS_HZ, epochs
 
 from bciarena.decoders.cca import band_weights
 from bciarena.decoders.trca import TRCA, trca_filter
 from bciarena.errors import BadInput
+from tests.decoders.flicker import FREQS_HZ, epochs
 
 KEYS = np.repeat(np.arange(4), 3)
 

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from bciarena.errors import BadInput
 
-BENCHES = ("engine", "box", "jobs", "site")
+BENCHES = ("engine", "box", "decisions", "jobs", "site")
 
 
 def run_benches(what: str, write: Path | None, data: Path | None, quick: bool) -> None:
