@@ -132,7 +132,7 @@ def test_in_chinese_from_sign_up_to_the_failed_run(browser, sqlite_town, tmp_pat
     shot(page, "failed-zh-phone-dark")
     page.goto(f"{town.base}/contests/spring")
     assert page.locator("html").get_attribute("lang") == "zh-CN"
-    page.get_by_role("button", name="English").click()
+    page.get_by_role("link", name="English").click()
     page.get_by_role("heading", name="Board").wait_for()
     page.reload()
     assert page.locator("html").get_attribute("lang") == "en"  # the choice is kept

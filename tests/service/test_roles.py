@@ -110,7 +110,7 @@ def test_no_address_is_left_out(sqlite_town):
     known = {*SEEN, *DONE, *(f"/api/v1{path}" for path in CALLED)}
     shapes = {re.sub(r"/(\d+|spring|preliminary|nonsense)(?=/|\.|$)", "/{}", path) for path in known}
     elsewhere = {  # tested in test_flow, test_security or by schemathesis
-        "/static/{}", "/favicon.ico", "/api/openapi.json", "/join/{}", "/logout", "/language", "/account/tokens",
+        "/static/{}", "/favicon.ico", "/api/openapi.json", "/join/{}", "/logout", "/language/{}", "/account/tokens",
         "/account/password",
     }  # fmt: skip
     paths = set()

@@ -22,7 +22,7 @@ from bciarena.service.models import Account, Contest, Entry, Phase, Result, Subm
 
 TEAMS, SUBMISSIONS, PER_S, SECONDS = 1_000, 50_000, 200, 20
 LINES = 64  # open connections of the load
-START_S = 60.0
+START_S = 120.0
 
 
 def fill(url: str) -> None:
@@ -39,7 +39,7 @@ def fill(url: str) -> None:
             for start in range(0, len(rows), 5000):
                 database.execute(sa.insert(table), rows[start : start + 5000])
 
-        add(Account, [{"id": 1, "name": "bench", "folded": "bench", "password": "-"}])
+        add(Account, [{"id": 1, "name": "bench", "folded": "bench", "password": "-", "role": "operator"}])
         add(Contest, [{"id": 1, "slug": "bench", "title": "Bench", "rulebook": "imagery/1", "owner_id": 1}])
         add(Phase, [{"id": 1, "contest_id": 1, "name": "final", "data": "tree-none", "hidden_data": True}])
         add(Team, [{"id": n + 1, "name": f"Team {n}", "folded": f"team {n}"} for n in range(TEAMS)])

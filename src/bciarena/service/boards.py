@@ -9,7 +9,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
@@ -18,6 +18,7 @@ from bciarena.challenges import rulebook as find_rulebook
 from bciarena.report.statistics import paired_permutation
 from bciarena.service.models import Phase, Result, Submission, Team
 
+T = TypeVar("T")
 LEVEL = 0.05
 PAGE = 100
 HISTORY = 30
@@ -88,7 +89,7 @@ class Boards:
         self._kept: dict[int, Board] = {}
         self._locks: dict[int, threading.Lock] = defaultdict(threading.Lock)
         self._chances: dict[tuple[int, int], float] = {}
-        self._drawn: dict[int, tuple[int, dict[Any, str]]] = {}
+        self._drawn: dict[int | str, tuple[Any, dict[Any, Any]]] = {}
 
     def of(self, session: Session, phase: Phase) -> Board:
         kept = self._kept.get(phase.id)
@@ -106,14 +107,15 @@ class Boards:
         finally:
             lock.release()
 
-    def drawn(self, phase: int, revision: int, view: Any, draw: Callable[[], str]) -> str:
+    def drawn(self, place: int | str, revision: Any, view: Any, draw: Callable[[], T]) -> T:
         """A picture of the board, kept until its revision changes."""
-        kept = self._drawn.get(phase)
+        kept = self._drawn.get(place)
         if kept is None or kept[0] != revision or len(kept[1]) > VIEWS:
-            kept = self._drawn[phase] = (revision, {})
+            kept = self._drawn[place] = (revision, {})
         if view not in kept[1]:
             kept[1][view] = draw()
-        return kept[1][view]
+        found: T = kept[1][view]
+        return found
 
 
 def make_board(session: Session, phase: Phase, chances: dict[tuple[int, int], float] | None = None) -> Board:

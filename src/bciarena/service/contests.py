@@ -138,6 +138,24 @@ def contest_named(session: Session, slug: str) -> Contest:
     return contest
 
 
+def face(session: Session, slug: str) -> tuple[Any, ...]:
+    """Everything a contest's public page hangs on, in one small query: when it is the same, so is the page."""
+    now = time.time()
+    query = (
+        select(Contest.rulebook, Phase.id, Phase.revision, Phase.starts_at, Phase.ends_at)
+        .join(Phase, Phase.contest_id == Contest.id)
+        .where(Contest.slug == slug)
+        .order_by(Phase.id)
+    )
+    rows = session.execute(query).all() if slug.isascii() and slug.isprintable() else []
+    if not rows:
+        raise not_found()
+    return tuple(
+        (book, one, revision, (starts or 0) <= now, (ends or now + 1) <= now)
+        for book, one, revision, starts, ends in rows
+    )
+
+
 def phase_named(contest: Contest, name: str) -> Phase:
     for phase in contest.phases:
         if phase.name == name:

@@ -96,6 +96,7 @@ class Page:
         self.account: Account | None = self.site.account(session, seen)
         self.visit = seen if seen and (self.account or not seen.account) else new_visit()
         self._new = self.visit is not seen
+        self.token_given = False  # a visitor gets a cookie only with a form
 
     # ---------------------------------------------------------------- who and what
 
@@ -167,13 +168,13 @@ class Page:
             me=self.account,
             path=self.request.url.path,
             theme=self.request.cookies.get("theme") if self.request.cookies.get("theme") in ("dark", "light") else "",
-            token=self.site.signer.form_token(self.visit),
+            token=_FormToken(self),
             notice=self.say(notice) if notice.startswith("notice.") and self.knows(notice) else "",
             boxed=self.site.settings.boxed,
             **values,
         )
         answer = HTMLResponse(text, code)
-        if self._new:
+        if self._new and self.token_given:
             self.keep_visit(answer, self.visit)
         return answer
 
@@ -198,6 +199,17 @@ class Page:
         answer = self.go(where)
         self.keep_visit(answer, new_visit(account.id, account.epoch))
         return answer
+
+
+class _FormToken:
+    """The token of a page's forms, made when a template writes it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def __html__(self) -> str:
+        self.page.token_given = True
+        return self.page.site.signer.form_token(self.page.visit)
 
 
 def _is_text(value: str) -> bool:

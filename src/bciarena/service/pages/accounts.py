@@ -61,10 +61,9 @@ def logout(page: Page = APage) -> Response:
     return answer
 
 
-@router.post("/language")
-def language(page: Page = APage) -> Response:
-    chosen = page.field("lang", 5)
-    answer = page.go(local_path(page.field("next") or "/"))
+@router.get("/language/{chosen}")
+def language(chosen: str, page: Page = APage) -> Response:
+    answer = page.go(_next(page))
     if chosen in LANGUAGES:
         answer.set_cookie("lang", chosen, max_age=YEAR_S, samesite="lax", secure=page.site.settings.https)
     return answer

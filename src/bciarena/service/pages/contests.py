@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 from sqlalchemy import select
 
@@ -46,21 +47,44 @@ def _about(page: Page, contest: Contest) -> str:
 
 
 @router.get("/contests/{slug}")
-def contest(slug: str, page: Page = APage) -> HTMLResponse:
-    found = contests.contest_named(page.session, slug)
-    return _show(page, found, contests.current_phase(found))
+def contest(slug: str, page: Page = APage) -> Response:
+    return _page(page, slug, "")
 
 
 @router.get("/contests/{slug}/{phase}")
-def contest_phase(slug: str, phase: str, page: Page = APage) -> HTMLResponse:
-    found = contests.contest_named(page.session, slug)
-    return _show(page, found, contests.phase_named(found, phase))
+def contest_phase(slug: str, phase: str, page: Page = APage) -> Response:
+    return _page(page, slug, phase)
 
 
 @router.get("/contests/{slug}/{phase}/revision")
 def revision(slug: str, phase: str, page: Page = APage) -> dict[str, int]:
     found = contests.contest_named(page.session, slug)
     return {"revision": contests.phase_named(found, phase).revision}
+
+
+def _page(page: Page, slug: str, name: str) -> Response:
+    """A contest's page. Visitors all get the same one: it is kept, packed, until anything on it changes."""
+
+    def made() -> HTMLResponse:
+        found = contests.contest_named(page.session, slug)
+        return _show(page, found, contests.phase_named(found, name) if name else contests.current_phase(found))
+
+    asked = page.request.query_params
+    if page.account is not None or not set(asked) <= {"sort", "down", "page"}:
+        return made()
+    mark = contests.face(page.session, slug)
+    theme = page.request.cookies.get("theme", "")
+    view = (name, page.lang, theme if theme in ("dark", "light") else "", str(asked))
+    plain, packed = page.site.boards.drawn(slug, mark, view, lambda: _packed(made()))
+    headers = {"vary": "accept-encoding, accept-language, cookie"}
+    if "gzip" not in page.request.headers.get("accept-encoding", ""):
+        return HTMLResponse(plain, headers=headers)
+    return HTMLResponse(packed, headers={**headers, "content-encoding": "gzip"})
+
+
+def _packed(answer: HTMLResponse) -> tuple[bytes, bytes]:
+    plain = bytes(answer.body)
+    return plain, gzip.compress(plain, 6)
 
 
 def _show(page: Page, contest: Contest, phase: Phase) -> HTMLResponse:
