@@ -5,6 +5,7 @@ An entry gets the training folder and nothing else; test folders are opened only
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -103,10 +104,9 @@ def _training(track: Track, place: Path) -> Path:
         return track.train
     kept = place / "liveness-training"
     if not kept.exists():
-        kept.mkdir()
         for folder in track.train.iterdir():
             if folder.is_dir() and folder != track.test:
-                (kept / folder.name).symlink_to(folder.resolve())
+                shutil.copytree(folder, kept / folder.name)  # a box does not follow links out of its folder
     return kept
 
 

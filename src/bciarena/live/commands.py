@@ -27,6 +27,7 @@ from bciarena.runs import end_line, score_of
 
 TRACE_HZ = 25
 SHOWN = 8
+PAGE_END_S = 5.0
 
 
 def play_out(data: Path, challenge: str, name: str, speed: float, stop: threading.Event, masked: bool) -> int:
@@ -122,10 +123,12 @@ def run_live(
     ended = threading.Event()
     recorder = Recorder(out, book, subject, block)
     shown: dict[str, Any] = {}
+    page_done = threading.Event()
 
     def heard(message: dict[str, Any]) -> None:
         if message.get("type") == "stopped":
             shown.update(frames=message["frames"], dropped_frames=message["dropped"], refresh_hz=message["refresh_hz"])
+            page_done.set()
             ended.set()
 
     line = HubLine(hub, heard) if hub else None
@@ -151,6 +154,8 @@ def run_live(
         ledger = Ledger({"challenge": book.id, "rulebook": book.digest, "live": name, "clock": "think"}, file)
         match = LiveMatch(book, packets, ledger, out, told)
         end = player(match)
+        if line:
+            page_done.wait(PAGE_END_S)  # the block's end code comes before the page's own word of its frames
         side = {"lost_samples": source.lost_n, "reconnects": source.reconnects, "notes": notes, **shown}
         if recorder.failed:
             notes.append(recorder.failed)

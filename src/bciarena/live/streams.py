@@ -138,7 +138,8 @@ class LiveIn:
         while True:
             data, stamps = self._eeg.pull_chunk(timeout=0.01, max_samples=1024)
             if len(stamps):
-                self._held.append((np.asarray(data, np.float64).T[self._rows], np.asarray(stamps)))
+                # copies: the library fills the same buffers again with the next pull
+                self._held.append((np.array(data, np.float64).T[self._rows], np.array(stamps)))
             if self._held and self._held[0][1][-1] <= self._lsl.local_clock() - HOLD_S:
                 break
             if time.monotonic() > until:
