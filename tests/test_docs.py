@@ -6,7 +6,6 @@ import re
 import shlex
 from pathlib import Path
 
-import click
 import pytest
 import typer.main
 
@@ -39,7 +38,7 @@ def test_documented_commands_and_options_exist(page, words, commands):
     verb = parts[0].rstrip(",.;:)")
     command = commands.commands.get(verb)
     assert command is not None, f"{page}: arena {verb} does not exist"
-    if isinstance(command, click.Group) and len(parts) > 1 and parts[1] in command.commands:
+    if hasattr(command, "commands") and len(parts) > 1 and parts[1] in command.commands:
         command = command.commands[parts[1]]
     known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)} | {"--help"}
     for part in parts[1:]:
