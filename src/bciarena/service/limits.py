@@ -36,7 +36,7 @@ def spend(session: Session, limit: Limit, who: str, now_s: float | None = None) 
     key = f"{limit.name}:{who}"[:120]
     here = (Tally.key == key) & (Tally.span == span)
     if not session.execute(update(Tally).where(here).values(count=Tally.count + 1)).rowcount:  # type: ignore[attr-defined]
-        session.execute(delete(Tally).where(Tally.key == key))
+        session.execute(delete(Tally).where(Tally.key == key, Tally.span < span))  # never the one being counted
         try:
             with session.begin_nested():
                 session.add(Tally(key=key, span=span, count=1))
