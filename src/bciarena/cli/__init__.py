@@ -12,7 +12,6 @@ import pkgutil
 import sys
 import traceback
 
-import click
 import typer
 
 from bciarena.errors import BadInput, EntryFailed
@@ -50,14 +49,11 @@ def run(arguments: list[str] | None = None) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     try:
-        result = build()(args=arguments, standalone_mode=False)
+        result = build()(args=arguments, prog_name="arena", standalone_mode=False)
         return result if isinstance(result, int) else DONE
-    except click.exceptions.Exit as leave:
-        return leave.exit_code
-    except click.ClickException as error:
-        error.show()
-        return WRONG_USE
-    except (click.Abort, KeyboardInterrupt):
+    except typer.Exit as leave:
+        return int(leave.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
         print("arena: stopped", file=sys.stderr)
         return 130
     except BadInput as error:
@@ -70,6 +66,10 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nobody to tell
         return DONE
     except Exception as error:
+        # Wrong use has another type in every version of typer and click; all of them can say what was wrong.
+        if hasattr(error, "format_message"):
+            print(f"arena: {error.format_message()} (see arena --help)", file=sys.stderr)
+            return WRONG_USE
         if os.environ.get("ARENA_DEBUG"):
             traceback.print_exc()
         where = traceback.extract_tb(error.__traceback__)[-1]
