@@ -58,17 +58,17 @@ class Show:
 
 SHOWS = (
     Show(
-        "turing", 2, {"test": 3, "train": 4},
+        "turing", 2, {"test": 2, "train": 4},
         "Two robots a side play soccer; which of seven tasks did the person perform?",
         "机器人足球二对二：受试者执行了七种任务中的哪一种？",
     ),
     Show(
-        "imagery", 3, {"test": 2, "train": 3},
+        "imagery", 2, {"test": 2, "train": 3},
         "Left hand, right hand or feet: say it as soon as you are sure.",
         "左手、右手还是双脚：有把握就报告。",
     ),
     Show(
-        "speller", 3, {"test": 2},
+        "speller", 2, {"test": 1},
         "Forty keys flicker, nothing marks when. Name the key, and keep quiet when nobody looks.",
         "四十个按键闪烁，没有任何时刻标记。说出目标按键；无人注视时保持安静。",
     ),
@@ -78,7 +78,7 @@ SHOWS = (
         "这段脑电来自真人还是生成模型？属于哪位受试者？",
     ),
     Show(
-        "rehab", 2, {"test": 2, "train": 2},
+        "rehab", 1, {"test": 2, "train": 2},
         "Flexion or fist, left or right, from patients among others.",
         "屈曲或握拳，左侧或右侧，受试者中包括患者。",
     ),
@@ -186,7 +186,8 @@ def _models(site: Site) -> Path:
 
 def _train(site: Site, step: _Steps) -> None:
     """Train the reference entries that need it, boxed like everything else, one per core."""
-    wanted = [one for one in references() if one.needs_model and not (_models(site) / one.name.strip("@")).is_dir()]
+    known = sorted(references(), key=lambda one: one.name != "@liveness")  # the one that takes longest first
+    wanted = [one for one in known if one.needs_model and not (_models(site) / one.name.strip("@")).is_dir()]
     done = step.begin("training reference entries", len(wanted))
     _models(site).mkdir(exist_ok=True)
     lock, queue = threading.Lock(), list(wanted)
@@ -228,7 +229,7 @@ def _train_one(site: Site, one: Reference) -> None:
 
 def _submit(session: Session, owner: Account, site: Site, step: _Steps) -> None:
     """Every reference entry as a version of a house team, submitted once."""
-    wanted = references()
+    wanted = sorted(references(), key=lambda one: one.challenge != "speller")  # the longest runs first
     done = step.begin("submitting reference entries", len(wanted))
     for one in wanted:
         model = _models(site) / one.name.strip("@")
