@@ -65,7 +65,7 @@ class Settings:
     skip_hz: tuple[tuple[float, float], ...] = ((50.0, 1.3), (60.0, 1.3))
     harmonics: int = 5
     cold: float = 14.0
-    warm: float = 15.0
+    warm: float = 16.0
     warm_least: float = 12.0
     share: float = 0.8
     plausible: float = 0.4
