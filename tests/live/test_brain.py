@@ -40,7 +40,7 @@ def test_imagery_lowers_the_rhythm_of_the_other_side():
 
     sos = butter(3, (9, 13), "bandpass", fs=250, output="sos")
     drops = []
-    for _ in range(12):
+    for _ in range(30):
         rest = brain.take(1000)
         brain.see(Step(0.0, 4.0, "imagery", 202, {"limb": "right_hand"}), brain.taken_n)
         during = brain.take(1000)

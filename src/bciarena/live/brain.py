@@ -44,6 +44,8 @@ class LiveBrain:
         self.person = on_day(usual, f"{self.book.name}-live")
         self.sitting = Sitting(self.person, "live", Cap(self.book.channels, REFERENCE[self.book.name]))
         self.rng = stream(seed, "live", self.book.name, subject)
+        # Pieces are made in a thread of their own: a generator of its own keeps the person's course repeatable.
+        self._ongoing = stream(seed, "live ongoing", self.book.name, subject)
         self.taken_n = 0  # samples handed out so far
         self._maker = ThreadPoolExecutor(1)
         self._piece_n = round(PIECE_S * self.rate)
@@ -59,13 +61,13 @@ class LiveBrain:
         samples = self._piece_n + self._fade_n
         idle = Timeline(self.book.id, "live", 1, 1, self.rate, samples, (Step(0.0, samples / self.rate, "rest"),))
         person, sitting = self.person, self.sitting
-        rest = electrode_noise(person, "live", len(self.book.channels), samples, self.rate, self.rng)
-        other = artefacts.artefacts(person, idle, self.rng)
+        rest = electrode_noise(person, "live", len(self.book.channels), samples, self.rate, self._ongoing)
+        other = artefacts.artefacts(person, idle, self._ongoing)
         rest[sitting.scalp] += sitting.sources[:, -len(other) :] @ other
-        rest[sitting.scalp] += background.background(person, sitting.patches, samples, self.rate, self.rng)
+        rest[sitting.scalp] += background.background(person, sitting.patches, samples, self.rate, self._ongoing)
         if "ECG" in self.book.channels:
             rest[self.book.channels.index("ECG")] += HEART_UV * other[-1] / artefacts.HEART_LEAK_UV
-        return rest, rhythms.rhythms(person, idle, self.rng)
+        return rest, rhythms.rhythms(person, idle, self._ongoing)
 
     def see(self, step: Step, onset_n: int) -> None:
         """A step appeared on the screen at a sample of this stream (counted like ``taken_n``)."""
