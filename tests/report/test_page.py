@@ -13,8 +13,11 @@ from typer.testing import CliRunner
 from bciarena.challenges import RULEBOOKS, rulebook
 from bciarena.cli import main as arena
 from bciarena.inprocess import play
+from bciarena.report.figures import all_figures
+from bciarena.report.kept import open_run
 from bciarena.report.page import render
 from bciarena.report.texts import EN, ZH
+from bciarena.simulator import Order, make
 from tests.making import write_folder
 
 
@@ -90,6 +93,22 @@ def test_page_opens_without_errors_and_draws_every_figure(any_run, page, tmp_pat
         "return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(v => v > 0) }"
     )
     assert page.errors == []
+
+
+def test_generators_are_told_apart_wherever_the_data_lie(tmp_path):
+    make(Order("liveness", "eval_A", subjects=3, blocks=1, seed=2, deep=False), tmp_path / "data")
+    play(Guesses(), "liveness", tmp_path / "data", out=tmp_path / "run")
+
+    def bars(data=None):
+        (bar,) = next(f for f in all_figures(open_run(tmp_path / "run", data)) if f.name == "detection").data
+        return bar["x"]
+
+    assert bars() == ["@real", "parametric", "spectral"]
+    (tmp_path / "data").rename(tmp_path / "moved")
+    assert bars() == ["@generated", "@real"]
+    assert bars(tmp_path / "moved") == ["@real", "parametric", "spectral"]
+    (tmp_path / "moved" / "generators.json").write_text("cut [")
+    assert bars(tmp_path / "moved") == ["@generated", "@real"]
 
 
 def test_page_prints_to_pdf(run, page, tmp_path):

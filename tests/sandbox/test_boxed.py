@@ -338,6 +338,27 @@ class Entry:
     assert errors.count("held") == 3
 
 
+def test_training_does_not_see_how_the_fakes_were_made(tmp_path, capfd, data):
+    sets = tmp_path / "sets" / "eval_train"
+    shutil.copytree(data, sets)
+    (sets / "generators.json").write_text('[{"generator": "SECRET"}]')
+    text = """
+class Entry:
+    def fit(self, recordings):
+        try:
+            print("read:", open("/data/eval_train/generators.json").read())
+        except OSError as error:
+            print("read:", error.strerror)
+    def save(self, folder): open(folder + "/done", "w").close()
+"""
+    spec, model = entry(tmp_path, text), tmp_path / "m"
+    words = ["--challenge", "imagery", "--data", sets.parent, "--out", model]
+    code, _, errors = arena(capfd, "train", spec, *words)
+    assert code == 0, errors
+    assert "read:" in errors
+    assert "SECRET" not in errors
+
+
 def test_compressed_data_is_converted_for_the_box(tmp_path, capfd):
     from bciarena.recording.write import write_contest
 

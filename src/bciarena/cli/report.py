@@ -28,4 +28,4 @@ def main(
     if figures is not None:
         from bciarena.report.static_figures import write_figures
 
-        print(f"{figures}  {write_figures(run, figures, language)} figures")
+        print(f"{figures}  {write_figures(run, figures, language, data)} figures")

@@ -29,6 +29,7 @@ def main(
 ) -> None:
     """Make recordings with truth: EEG of made-up subjects going through the experiment."""
     import json
+    from collections import Counter
     from dataclasses import asdict
 
     from rich.console import Console
@@ -53,7 +54,8 @@ def main(
             page = write_quality(out, challenge)
         summary.notes.append(f"quality page: {page}")
     if as_json:
-        typer.echo(json.dumps(asdict(summary), ensure_ascii=False))
+        counted = Counter(row["generator"] for row in summary.generated)
+        typer.echo(json.dumps(asdict(summary) | {"generated": dict(counted)}, ensure_ascii=False))
         return
     typer.echo(
         f"{out}: {summary.challenge} {summary.split}, {summary.subjects} subjects, {summary.blocks} blocks, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from bciarena.challenges import RULEBOOKS
 from bciarena.challenges.rulebook import Rulebook
 from bciarena.challenges.trial import Trial
 from bciarena.errors import BadInput
+from bciarena.recording import Recording, open_recording
 from bciarena.report.statistics import trials_from
 
 PRINTED_MOST = 200_000  # characters of the entry's output that go into a page
@@ -35,9 +37,21 @@ class KeptRun:
     about: dict[str, Any] = field(default_factory=dict)
     trials: list[Trial] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    data: Path | None = None  # where the recordings are, if they have moved since the run
+
+    @cached_property
+    def recording(self) -> Recording:
+        """The recordings of this run; BadInput says why they cannot be had."""
+        where = self.data or Path(self.about.get("data") or "")
+        if where == Path() or not where.is_dir():
+            raise BadInput(f"the data folder {str(where)!r} is not here")
+        recording = open_recording(where)
+        if self.header.get("data") and recording.digest != self.header["data"]:
+            raise BadInput(f"{where} is not the data of this run")
+        return recording
 
 
-def open_run(folder: Path) -> KeptRun:
+def open_run(folder: Path, data: Path | None = None) -> KeptRun:
     """Open a run folder; only when not even a score is there is it refused."""
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such run folder")
@@ -49,7 +63,7 @@ def open_run(folder: Path) -> KeptRun:
         raise BadInput(f"{folder}: neither score.json nor ledger.jsonl names a known challenge; is this a run folder?")
     empty = {"challenge": challenge, "verdict": "unknown", "score": 0.0, "metrics": {}, "subjects": [], "blocks": []}
     score = {"trials": [], "notes": [], "reason": "", "unit": RULEBOOKS[challenge].unit, **empty, **(score or {})}
-    run = KeptRun(folder, RULEBOOKS[challenge], score, header, reports, end)
+    run = KeptRun(folder, RULEBOOKS[challenge], score, header, reports, end, data=data)
     run.layout = _json(folder / "layout.json", missing) or []
     run.about = _json(folder / "run.json", missing) or {}
     try:

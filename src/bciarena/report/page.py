@@ -39,8 +39,8 @@ def render(folder: Path, language: str = "en", data: Path | None = None) -> str:
         raise BadInput("arena report needs jinja2 and plotly: pip install 'bciarena[report]'") from None
     if language not in WORDS:
         raise BadInput(f"unknown language {language!r}: choose en or zh")
-    run = open_run(folder)
-    played, why = replay(run, data)
+    run = open_run(folder, data)
+    played, why = replay(run)
     environment = Environment(loader=PackageLoader("bciarena.report"), autoescape=True, trim_blocks=True)
     environment.globals["t"] = _both
     figures = all_figures(run)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import base64
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bciarena.errors import BadInput
-from bciarena.recording import open_recording
 from bciarena.report.kept import KeptRun
 
 BYTES_MOST = 1_500_000
@@ -22,19 +20,14 @@ MOTOR = ("FC3", "FC4", "C3", "Cz", "C4", "CP3", "CP4", "Oz")
 RATES_HZ = (50, 40, 25, 20, 10)
 
 
-def replay(run: KeptRun, data: Path | None = None) -> tuple[dict[str, Any] | None, str]:
+def replay(run: KeptRun) -> tuple[dict[str, Any] | None, str]:
     """What the page's replay needs, or None and the reason.
 
     Traces are averaged down, scaled per channel to a signed byte, and cut to the first blocks when a run is so long
     that even ten samples a second would not fit.
     """
-    where = data or Path(run.about.get("data") or "")
-    if not str(where) or str(where) == "." or not where.is_dir():
-        return None, f"the data folder {str(where)!r} is not here"
     try:
-        recording = open_recording(where)
-        if run.header.get("data") and recording.digest != run.header["data"]:
-            return None, f"{where} is not the data of this run"
+        recording = run.recording
     except BadInput as error:
         return None, str(error)
     book = run.book

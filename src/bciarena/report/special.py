@@ -11,6 +11,7 @@ import numpy as np
 
 from bciarena.challenges import liveness, rehab, speller
 from bciarena.challenges.trial import Trial, by_block
+from bciarena.errors import BadInput
 
 if TYPE_CHECKING:
     from bciarena.report.figures import Figure
@@ -87,12 +88,12 @@ def turing_trace(run: KeptRun) -> Figure:
 
 def _kinds(run: KeptRun) -> dict[tuple[int, int, int], str]:
     """How each generated trial was made, where the data folder tells (made by arena simulate)."""
-    path = Path(run.about.get("data", "")) / "generators.json"
     try:
-        rows = json.loads(path.read_text("utf-8"))
+        folder = run.recording.folder or Path()
+        rows = json.loads((folder / "generators.json").read_text("utf-8"))
         return {(row["subject"], row["block"], row["trial"]): str(row["generator"]) for row in rows}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
+    except (BadInput, OSError, ValueError, KeyError, TypeError):
+        return {}  # recordings of people, or not here: generated trials are shown as one group
 
 
 def detection(run: KeptRun) -> Figure:

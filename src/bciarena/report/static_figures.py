@@ -20,7 +20,7 @@ DRAW = """async ([name, format]) => {
 }"""
 
 
-def write_figures(run: Path, folder: Path, language: str = "en") -> int:
+def write_figures(run: Path, folder: Path, language: str = "en", data: Path | None = None) -> int:
     """Write every figure of a run as SVG and PNG; returns how many figures there were."""
     try:
         from playwright.sync_api import sync_playwright
@@ -31,7 +31,7 @@ def write_figures(run: Path, folder: Path, language: str = "en") -> int:
         raise BadInput("--figures needs Chromium to draw with (Debian: apt install chromium)")
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as driver:
         page_file = Path(scratch) / "report.html"
-        page_file.write_text(render(run, language), "utf-8")
+        page_file.write_text(render(run, language, data), "utf-8")
         window = driver.chromium.launch(executable_path=browser, args=FLAGS)
         page = window.new_page(viewport={"width": 1100, "height": 900})
         page.goto(page_file.as_uri())

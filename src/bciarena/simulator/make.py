@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -33,6 +34,8 @@ Liveness: the text says common average. Rehab: all 77 electrodes are given and t
 DEAD_SHARE = 0.15
 """Share of rehab subjects with a channel or more that recorded nothing."""
 FORMATS = ("contest", "bids")
+GENERATORS = "generators.json"
+"""Which generator made each generated trial: [{subject, block, trial, generator}]. Truth, as the codes are."""
 LATER_TODAY = 0.4
 """Rehab's test blocks follow its training blocks in one session: less drift than between days."""
 
@@ -92,6 +95,7 @@ class Summary:
     illiterate: list[int] = field(default_factory=list)
     patients: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    generated: list[dict[str, Any]] = field(default_factory=list)  # what generators.json says
 
 
 Made = tuple[int, Timeline, Floats]
@@ -122,8 +126,12 @@ def make(order: Order, out: Path, force: bool = False, advance: Callable[[str], 
                     summary.trials[truth] = summary.trials.get(truth, 0) + 1
             if advance:
                 advance(f"subject {subject}, block {timeline.block}")
+        if summary.generated:
+            rows = ",\n".join(map(json.dumps, summary.generated))
+            (beside / GENERATORS).write_text(f"[\n{rows}\n]\n", encoding="utf-8")
         if order.format == "bids":
             describe_bids(beside, f"{book.id} {order.split}, simulated, seed {order.seed}", names)
+            (beside / ".bidsignore").write_text(f"{GENERATORS}\nquality.html\n", encoding="utf-8")
     summary.trials = dict(sorted(summary.trials.items(), key=lambda item: (len(item[0]), item[0])))
     return summary
 

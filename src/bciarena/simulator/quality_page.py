@@ -31,8 +31,6 @@ def write_quality(folder: Path, challenge: str) -> Path:
     """Measure a data folder and write ``quality.html`` into it."""
     page = folder / "quality.html"
     page.write_text(quality_html(measure(open_recording(folder), challenge)), encoding="utf-8")
-    if (folder / "dataset_description.json").is_file():
-        (folder / ".bidsignore").write_text("quality.html\n", encoding="utf-8")
     return page
 
 
