@@ -15,6 +15,7 @@ from bciarena.protocol.timeline import Timeline
 Send = Callable[[dict[str, Any]], None]
 ROLES = ("stimulus", "operator", "watcher")
 BETWEEN = ("rest", "mark")
+SHOWN = 12  # answers an operator sees
 
 
 def clock_s() -> float:
@@ -200,7 +201,7 @@ class Hub:
                 "now": step and step["kind"],
                 "next": self.steps[following[0]]["code"] if following else None,
                 "dropped": self.dropped,
-                "answers": self.answers,
+                "answers": self.answers[-SHOWN:],
                 "message": self.message,
                 "stream": self.stream,
                 "running": self.running,

@@ -18,7 +18,7 @@ from bciarena.errors import BadInput
 from bciarena.live.brain import LiveBrain, step_from
 from bciarena.live.hubline import HubLine
 from bciarena.live.recorder import Recorder
-from bciarena.live.running import LiveMatch, LivePackets
+from bciarena.live.running import BLOCK_END, LiveMatch, LivePackets
 from bciarena.live.streams import CodesOut, EegOut, LiveIn, need_lsl
 from bciarena.match import Player
 from bciarena.recording import open_recording
@@ -133,7 +133,8 @@ def run_live(
 
     line = HubLine(hub, heard) if hub else None
     packets = LivePackets(book, source, recorder, ended)
-    packets.samples_seen = _watcher(book, line, ended)
+    if line:
+        packets.samples_seen = _watcher(book, line)
 
     def told(value: Any, delay_s: float) -> None:
         delays.append(delay_s)
@@ -178,19 +179,13 @@ def run_live(
     return result
 
 
-def _watcher(
-    book: Rulebook, line: HubLine | None, ended: threading.Event
-) -> Callable[[NDArray[np.float64], NDArray[np.int64]], None]:
-    """Sees every sample: ends the run at the block's end code and shows traces to the operator."""
+def _watcher(book: Rulebook, line: HubLine) -> Callable[[NDArray[np.float64]], None]:
+    """Sees every sample and shows traces to the operator."""
     rows = list(range(0, len(book.channels), max(1, len(book.channels) // SHOWN)))[:SHOWN]
     held: list[NDArray[np.float64]] = []
     step = max(1, book.rate // TRACE_HZ)
 
-    def see(eeg: NDArray[np.float64], codes: NDArray[np.int64]) -> None:
-        if 243 in codes:
-            ended.set()
-        if line is None:
-            return
+    def see(eeg: NDArray[np.float64]) -> None:
         held.append(eeg)
         count = sum(part.shape[1] for part in held)
         if count >= book.rate // 5:
@@ -240,7 +235,7 @@ def record(
     while not stop.is_set() and (until is None or time.monotonic() < until):
         eeg, codes = source.read()
         recorder.add(eeg, codes)
-        if 243 in codes:
+        if BLOCK_END in codes:
             break
     source.close()
     side = {"lost_samples": source.lost_n, "reconnects": source.reconnects, "notes": notes}

@@ -21,6 +21,7 @@ from bciarena.referee import Ledger
 from bciarena.stream import Packet
 
 FOREVER_S = 1e7
+BLOCK_END = 243
 GRACE_S = 30.0  # how long a slow entry may still catch up after the end was called
 
 
@@ -36,7 +37,7 @@ class LivePackets:
         self._done = False
         self._end_s: float | None = None
         self.arrived_s = 0.0
-        self.samples_seen: Callable[[NDArray[np.float64], NDArray[np.int64]], None] = lambda eeg, codes: None
+        self.samples_seen: Callable[[NDArray[np.float64]], None] = lambda eeg: None
 
     def prepare(self) -> None:
         """Nothing can be laid out ahead: the next packet is not there yet."""
@@ -75,7 +76,10 @@ class LivePackets:
             return
         self.arrived_s = time.monotonic()
         self.recorder.add(eeg, codes)
-        self.samples_seen(eeg, codes)
+        self.samples_seen(eeg)
+        if BLOCK_END in codes and not self.ended.is_set():
+            self._end_s = self.source.last_s
+            self.ended.set()
         self._held.append(np.vstack([eeg, self.book.masked_trigger(codes)[None]]))
         self._held_n += eeg.shape[1]
 

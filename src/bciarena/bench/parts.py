@@ -1,0 +1,89 @@
+"""Programs running side by side, and what each of them takes of the machine."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+
+
+@contextmanager
+def started(*words: Any, log: IO[str] | None = None) -> Iterator[subprocess.Popen[str]]:
+    """An ``arena`` command in the background, ended by Ctrl-C as a person would."""
+    out = log or subprocess.DEVNULL
+    process = subprocess.Popen([sys.executable, "-m", "bciarena", *map(str, words)], stdout=out, stderr=out, text=True)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_for(what: Callable[[], bool], wait_s: float, why: str) -> None:
+    """Wait until something is so; RuntimeError with the reason when it never is."""
+    until = time.monotonic() + wait_s
+    while not what():
+        if time.monotonic() > until:
+            raise RuntimeError(f"{why}: not within {wait_s:g} s")
+        time.sleep(0.05)
+
+
+def free_port() -> int:
+    """A port nobody listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def listening(port: int) -> bool:
+    """Whether somebody answers there."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file that may not be there yet."""
+    return path.stat().st_size if path.exists() else 0
+
+
+def _family(pid: int) -> Iterator[psutil.Process]:
+    own = psutil.Process(pid)
+    yield own
+    yield from own.children(recursive=True)
+
+
+def memory_mb(pid: int) -> float:
+    """Memory of a process and all it started, without files and shared pages."""
+    total = 0
+    for process in _family(pid):
+        try:
+            used = process.memory_info()
+        except psutil.NoSuchProcess:
+            continue
+        total += used.rss - used.shared
+    return total / 1e6
+
+
+def cpu_s(pid: int) -> float:
+    """Processor time of a process and all it started, ended ones included."""
+    total = 0.0
+    for process in _family(pid):
+        try:
+            used = process.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        total += used.user + used.system + used.children_user + used.children_system
+    return total
