@@ -8,13 +8,15 @@ from typing import Any
 from markupsafe import Markup
 
 SHARES = frozenset({"accuracy", "fpr", "accuracy_real", "accuracy_subject", "side_accuracy"})
-COUNTS = frozenset({"blocks_passed", "total"})
+COUNTS = frozenset({"blocks_passed", "total", "flicker"})
 
 
 def metric(value: Any, name: str) -> str:
     """A metric of the score in its usual form: 71.4 %, 1.24 s, 32.10."""
     if value is None:
         return "–"
+    if isinstance(value, bool):
+        return "✓" if value else "✗"
     if name in SHARES:
         return f"{100 * value:.1f} %"
     if name.endswith("_s"):

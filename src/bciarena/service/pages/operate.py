@@ -1,4 +1,4 @@
-"""What operators see and do: the queue, faults, workers, roles, the book of deeds."""
+"""What operators see and do: the queue, faults, workers, roles, the audit log."""
 
 from __future__ import annotations
 

@@ -36,10 +36,13 @@ export function sortable(table) {
 }
 
 export function localTimes(root) {
-  const shape = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  const language = document.documentElement.lang;
+  const whole = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+  // A board has many columns: the year is in the title.
+  const brief = new Intl.DateTimeFormat(language, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   root.querySelectorAll("time[datetime]").forEach((item) => {
     item.title = item.dateTime;
-    item.textContent = shape.format(new Date(item.dateTime));
+    item.textContent = (item.closest("#board") ? brief : whole).format(new Date(item.dateTime));
   });
 }
 
