@@ -88,8 +88,11 @@ class TDCA(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             templates.append((w @ means).reshape(len(means), -1))
         self.filters_ = np.stack(filters)
         self.templates_ = _unit(np.stack(templates))
-        second = self.templates_.reshape(*self.templates_.shape[:2], -1, 2 * self.n_)[..., self.n_ :]
-        self._in_references = np.einsum("bkcn,knw->bkcw", second, self.bases_, optimize=True)
+        # <second half, projected trial> = <projected second half, trial>: both halves become one template.
+        halves = self.templates_.reshape(len(filters), len(self.classes_), -1, 2, self.n_)
+        projected = (halves[..., 1, :] @ self.bases_) @ self.bases_.transpose(0, 2, 1)
+        self._merged = (halves[..., 0, :] + projected).reshape(len(filters), len(self.classes_), -1)
+        self._flat_bases = np.ascontiguousarray(self.bases_.transpose(1, 0, 2).reshape(self.n_, -1))
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
@@ -97,36 +100,28 @@ class TDCA(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         epochs = check_epochs(X, self.n_, ndim=4)
         trials, bands = epochs.shape[:2]
         targets, n, width = self.bases_.shape
-        flat_bases = self.bases_.transpose(1, 0, 2).reshape(n, -1)
-        out = np.zeros((trials, targets))
-        for b, weight in enumerate(band_weights(bands)):
-            low = self.filters_[b] @ self._stack(epochs[:, b])  # (trials, components, n)
-            # The projection on every target's references needs only its coefficients: (.., targets, width).
-            coef = (low @ flat_bases).reshape(trials, -1, targets, width)
-            whole = low.shape[1]
-            template = self.templates_[b].reshape(targets, whole, 2 * n)
-            # Correlation without building the augmented trial: the second half lies in the references' span.
-            first = np.einsum("kcn,tcn->tk", template[:, :, :n], low, optimize=True)
-            second = np.einsum("kcw,tckw->tk", self._in_references[b], coef, optimize=True)
-            total = low.sum(axis=(1, 2))[:, None] + np.einsum("tckw,kw->tk", coef, self.bases_.sum(axis=1))
-            energy = (low**2).sum(axis=(1, 2))[:, None] + (coef**2).sum(axis=(1, 3))
-            spread = energy - total**2 / (2 * n * whole)
-            r = (first + second) / np.sqrt(np.maximum(spread, 1e-300))
-            out += weight * np.sign(r) * r**2
-        return out
+        low = self.filters_ @ self._stack(epochs)  # (trials, bands, components, n)
+        rows = low.reshape(trials, bands, -1)
+        match = (self._merged @ rows[..., None])[..., 0]  # (trials, bands, targets)
+        # The augmented trial is never built: its second half has the energy of its coefficients, and no mean.
+        coef = low.reshape(-1, n) @ self._flat_bases
+        coef *= coef
+        projected = coef.reshape(trials, bands, -1, targets, width).sum(axis=(2, 4))
+        spread = (rows**2).sum(axis=2) - rows.sum(axis=2) ** 2 / (2 * rows.shape[2])
+        r = match / np.sqrt(np.maximum(spread[..., None] + projected, 1e-300))
+        return np.asarray(np.einsum("b,tbk->tk", band_weights(bands), np.sign(r) * r**2))
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Label of the best target, (trials,)."""
         return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
 
     def _stack(self, epochs: Array) -> Array:
-        """Epochs (trials, channels, n) over their copies 1..delays_n samples later, zeros past the end."""
-        copies = [epochs]
-        for d in range(1, self.delays_n + 1):
-            later = np.zeros_like(epochs)
-            later[..., :-d] = epochs[..., d:]
-            copies.append(later)
-        return np.concatenate(copies, axis=1)
+        """Epochs (..., channels, n) over their copies 1..delays_n samples later, zeros past the end."""
+        *outer, channels, n = epochs.shape
+        out = np.zeros((*outer, (self.delays_n + 1) * channels, n))
+        for d in range(self.delays_n + 1):
+            out[..., d * channels : (d + 1) * channels, : n - d] = epochs[..., d:]
+        return out
 
     def _augment(self, stacked: Array, target: int) -> Array:
         basis = self.bases_[target]
