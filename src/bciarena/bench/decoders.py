@@ -5,65 +5,102 @@ An entry gets the training folder and nothing else; test folders are opened only
 
 from __future__ import annotations
 
+import os
+import pickle
 import shutil
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bciarena.bench.kept import HOME, KeptRows, code_digest, data_digest, key_of
 from bciarena.bench.peers import PEERS
 from bciarena.challenges import rulebook
 from bciarena.errors import BadInput
 from bciarena.inprocess import in_process
-from bciarena.match import Player
+from bciarena.match import Player, Progress
 from bciarena.recording import open_recording, open_sets
 from bciarena.report.statistics import intervals
 from bciarena.runs import run_match
 
-FRESH_SEED = 20_261  # simulated people nobody tuned on
+FRESH_SEED = 61_847
+"""Seed of the simulated people. Nobody tuned on it; whoever has looked at single trials of it must choose another."""
+PEOPLE = {"imagery": 6, "turing": 6, "speller": 4, "rehab": 5}
+SLOW = "MetaBCI"
+"""Peers of this name are left out of the long recordings: a look takes them half a second."""
+
+Tell = Callable[[str], None]
 
 
 class Track(NamedTuple):
-    """Recordings to play: where an entry may learn, and where it is judged."""
+    """Recordings to play: where an entry may learn, and where it is judged; simulated if ``test`` is None."""
 
     name: str
     challenge: str
-    train: Path | None
-    test: Path
+    train: Path | None = None
+    test: Path | None = None
+    people: int = 0
+
+    @property
+    def digest(self) -> str:
+        if self.test is not None:
+            return data_digest(self.train) + data_digest(self.test)
+        sources = [path for room in ("simulator", "protocol") for path in (HOME / room).rglob("*.py")]
+        return f"{FRESH_SEED} {self.people} {code_digest(sources)}"
 
 
-def main(data: Path | None, quick: bool) -> list[dict[str, Any]]:
-    """Rows of the decoder table."""
-    with tempfile.TemporaryDirectory(prefix="arena-bench-") as place:
-        rows = []
-        for track in _tracks(data, Path(place), quick):
-            for name, player, train_s in _players(track, Path(place), quick):
-                rows.append(_row(track, name, player, train_s, Path(place)))
-        return rows
+def main(data: Path | None, quick: bool, fresh: bool = False, tell: Tell = lambda text: None) -> list[dict[str, Any]]:
+    """Rows of the decoder table.
+
+    Parameters
+    ----------
+    data : Path, optional
+        A folder with real recordings; without it only simulated people are played.
+    quick : bool
+        Two tracks of one or two simulated people, without peers.
+    fresh : bool
+        Measure again what is kept from before.
+    tell : callable
+        Told in words what is being done.
+    """
+    kept, rows = KeptRows(fresh), []
+    for track in _tracks(data, quick):
+        names = [f"@{track.challenge}", f"@{track.challenge}-baseline"]
+        names += [] if quick else [n for n in PEERS.get(track.challenge, {}) if SLOW not in n or _short(track)]
+        keys = {name: key_of(track.name, name, track.digest, _code(track.challenge, name)) for name in names}
+        found = {name: kept.find(keys[name]) for name in names}
+        if None in found.values():
+            with tempfile.TemporaryDirectory(prefix="arena-bench-") as place:
+                tell(f"{track.name}: preparing recordings")
+                ready = _prepared(track, Path(place), quick)
+                for name in (name for name in names if found[name] is None):
+                    found[name] = row = _row(ready, name, Path(place), tell)
+                    kept.keep(keys[name], row)
+        for name in names:
+            if done := found[name]:
+                tell(f"[done] {track.name}, {name}: {done['score']:.2f} {done['unit']}")
+                rows.append(done)
+    return rows
 
 
-def _tracks(data: Path | None, place: Path, quick: bool) -> Iterator[Track]:
+def _tracks(data: Path | None, quick: bool) -> Iterator[Track]:
     if data is not None:
         if not data.is_dir():
             raise BadInput(f"--data {data}: no such folder")
-        yield from (track for track in _real(data) if track.test.is_dir())
-    from bciarena.simulator.make import Order, make
-
-    people = 2 if quick else 5
-    for name in ("imagery", "turing", "speller", "rehab"):
-        folders = {}
-        for split in ("train", "test") if name != "speller" else ("test",):
-            folders[split] = place / f"{name}-{split}"
-            make(Order(name, split, people, seed=FRESH_SEED), folders[split])
-        yield Track(f"{name}, simulated", name, folders.get("train"), folders["test"])
-    sets = place / "liveness"
-    for split in ("cali_train", "eval_train", "cali_B", "eval_B"):
-        target = sets / split if split != "eval_B" else place / "eval_B"
-        make(Order("liveness", split, blocks=4 if quick else 10, seed=FRESH_SEED), target)
-    yield Track("liveness, simulated", "liveness", sets, place / "eval_B")
+        found = [track for track in _real(data) if track.test is not None and track.test.is_dir()]
+        if not found:
+            names = ", ".join(str(track.test.relative_to(data)) for track in _real(data) if track.test)
+            raise BadInput(f"--data {data}: none of {names} is there")
+        yield from found
+    for name, people in {"rehab": 1, "turing": 1}.items() if quick else PEOPLE.items():
+        yield Track(f"{name}, simulated", name, people=people)
+    if not quick:
+        yield Track("liveness, simulated", "liveness", people=23)
 
 
 def _real(data: Path) -> Iterator[Track]:
@@ -74,66 +111,146 @@ def _real(data: Path) -> Iterator[Track]:
     yield Track("liveness, real", "liveness", data / "liveness", data / "liveness" / "eval_A")
 
 
-def _players(track: Track, place: Path, quick: bool) -> Iterator[tuple[str, Player, float]]:
+def _short(track: Track) -> bool:
+    return track.test is not None and track.name != "idle, real"
+
+
+def _code(challenge: str, name: str) -> str:
+    if name.startswith("@"):
+        return code_digest((HOME / "entries" / name[1:].replace("-", "_")).rglob("*.py"))
+    return code_digest([Path(__file__).with_name("peers.py")]) if SLOW in name else _peer_code(challenge, name)
+
+
+def _peer_code(challenge: str, name: str) -> str:
+    import inspect
+
+    kinds = [kind for kind in PEERS[challenge][name].__mro__ if kind.__module__.startswith("bciarena")]
+    return key_of(*map(inspect.getsource, kinds))
+
+
+def _prepared(track: Track, place: Path, quick: bool) -> Track:
+    """The track with its folders: simulated ones made, a training folder without the set that is judged."""
+    if track.test is not None:
+        if track.train is None or track.test.parent != track.train:
+            return track
+        for folder in track.train.iterdir():
+            if folder.is_dir() and folder != track.test:
+                shutil.copytree(folder, place / "train" / folder.name)  # a box does not follow links out of its folder
+        return track._replace(train=place / "train")
+    from bciarena.simulator.make import Order, make
+
+    if track.challenge == "liveness":
+        for split in ("cali_train", "eval_train", "cali_B"):
+            make(Order("liveness", split, blocks=10, seed=FRESH_SEED), place / "train" / split)
+        make(Order("liveness", "eval_B", blocks=10, seed=FRESH_SEED), place / "test")
+        return track._replace(train=place / "train", test=place / "test")
+    for split in ("train", "test") if track.challenge != "speller" else ("test",):
+        blocks = 2 if quick and track.challenge == "turing" else None
+        make(Order(track.challenge, split, track.people, blocks, seed=FRESH_SEED), place / split)
+    return track._replace(train=None if track.challenge == "speller" else place / "train", test=place / "test")
+
+
+def _row(track: Track, name: str, place: Path, tell: Tell) -> dict[str, Any]:
+    """Train, play and measure one entry or peer."""
+    book = rulebook(track.challenge)
+    tell(f"{track.name}: training {name}")
+    player, train_s, model_mb = (_entry if name.startswith("@") else _peer)(track, name, place)
+    assert track.test is not None
+    recording = open_recording(track.test)
+
+    def progress(at: Progress) -> None:
+        tell(f"{track.name}: playing {name}, {100 * at.packets // max(at.total_packets, 1)} %")
+
+    out = place / "run"
+    with _watched() as memory:
+        result = run_match(book, recording, player, out=out, force=True, on_progress=progress)
+    with np.load(out / "think.npz") as file:
+        p50, p99 = np.percentile(file["think_s"], [50, 99]) * 1e3
+    reach = intervals(result)["score"]
+    row: dict[str, Any] = {
+        "track": track.name,
+        "name": name,
+        "score": float(result["score"]),
+        "low": reach.low,
+        "high": reach.high,
+        "drawn": reach.unit,
+        "unit": result["unit"],
+        "verdict": result["verdict"],
+        **{key: float(value) for key, value in result["metrics"].items()},
+        "p50_ms": float(p50),
+        "p99_ms": float(p99),
+        "train_s": train_s,
+        "model_mb": model_mb,
+        "memory_mb": memory[0] if name.startswith("@") else None,
+        "load": os.getloadavg()[0],
+    }
+    if track.name == "idle, real":
+        alarms = sum(trial["status"] == "false_positive" for trial in result["trials"])
+        row["alarms_a_minute"] = alarms / (recording.seconds / 60)
+    return row
+
+
+def _entry(track: Track, name: str, place: Path) -> tuple[Player, float, float]:
+    """A reference entry in its box, trained there too: player, seconds of training, megabytes of model."""
     from bciarena.entries.environments import interpreter_for
     from bciarena.entries.package import open_entry
     from bciarena.sandbox import boxed
     from bciarena.sandbox.training import train_boxed
 
     book = rulebook(track.challenge)
-    for name in (f"@{track.challenge}", f"@{track.challenge}-baseline"):
+
+    def player(match: Any) -> Any:
         with open_entry(name, book) as package:
-            model, train_s = None, 0.0
-            if package.needs_model and track.train is not None:
-                model = place / f"{track.name}-{name}-model".replace("/", "-").replace(" ", "-")
-                begin = time.perf_counter()
-                train_boxed(package, interpreter_for(package), book, _training(track, place), model)
-                train_s = time.perf_counter() - begin
-            yield name, boxed(package, interpreter_for(package), model=model), train_s
-    for name, maker in {} if quick else PEERS.get(track.challenge, {}).items():
-        peer, begin = maker(), time.perf_counter()
-        if track.train is not None and hasattr(peer, "fit"):
-            peer.fit(open_sets(track.train))
-        yield name, in_process(peer), time.perf_counter() - begin
+            return boxed(package, interpreter_for(package), model=model)(match)
+
+    model, train_s, size = None, 0.0, 0
+    with open_entry(name, book) as package:
+        if package.needs_model and track.train is not None:
+            model = place / f"model{name}"
+            begin = time.perf_counter()
+            train_boxed(package, interpreter_for(package), book, track.train, model)
+            train_s = time.perf_counter() - begin
+            size = sum(path.stat().st_size for path in model.rglob("*") if path.is_file())
+    return player, train_s, size / 1e6
 
 
-def _training(track: Track, place: Path) -> Path:
-    """The training folder without the set that is judged."""
-    assert track.train is not None
-    if track.challenge != "liveness" or track.test.parent != track.train:
-        return track.train
-    kept = place / "liveness-training"
-    if not kept.exists():
-        for folder in track.train.iterdir():
-            if folder.is_dir() and folder != track.test:
-                shutil.copytree(folder, kept / folder.name)  # a box does not follow links out of its folder
-    return kept
+def _peer(track: Track, name: str, place: Path) -> tuple[Player, float, float]:
+    peer, begin, size = PEERS[track.challenge][name](), time.perf_counter(), 0
+    if track.train is not None and hasattr(peer, "fit"):
+        peer.fit(open_sets(track.train))
+        size = len(pickle.dumps(peer))
+    return in_process(peer), time.perf_counter() - begin, size / 1e6
 
 
-def _row(track: Track, name: str, player: Player, train_s: float, place: Path) -> dict[str, Any]:
-    out = place / "run"
-    result = run_match(rulebook(track.challenge), open_recording(track.test), player, out=out, force=True)
-    with np.load(out / "think.npz") as file:
-        p50, p99 = np.percentile(file["think_s"], [50, 99]) * 1e3
-    found = intervals(result)["score"]
-    reach = f"[{found.low:.1f}, {found.high:.1f}]" if found.low is not None else ""
-    metrics = result["metrics"]
-    row: dict[str, Any] = {"measure": f"{track.name}: {name}", "score": f"{result['score']:.2f} {reach}"}
-    for key in (
-        "accuracy",
-        "accuracy_real",
-        "accuracy_subject",
-        "mean_length_s",
-        "fpr",
-        "blocks_passed",
-        "mean_points",
-    ):
-        if key in metrics:
-            row[key] = float(metrics[key])
-    if track.name == "idle, real":
-        minutes = open_recording(track.test).seconds / 60
-        reports = sum(t["status"] == "false_positive" for t in result["trials"])
-        row["false alarms a minute"] = reports / minutes
-    if result["verdict"] != "ok":
-        row["verdict"] = result["verdict"]
-    return row | {"p50_ms": float(p50), "p99_ms": float(p99), "train_s": train_s}
+@contextmanager
+def _watched() -> Iterator[list[float]]:
+    """Largest resident memory of any process started by this one meanwhile, in MB."""
+    most, over = [0.0], threading.Event()
+
+    def look() -> None:
+        while not over.wait(0.5):
+            most[0] = max(most[0], _largest_child_mb())
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield most
+    finally:
+        over.set()
+        watcher.join()
+
+
+def _largest_child_mb() -> float:
+    parents, sizes = {}, {}
+    page = os.sysconf("SC_PAGE_SIZE")
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it ended while we looked
+            continue
+        parents[int(folder.name)], sizes[int(folder.name)] = int(words[1]), int(words[21]) * page / 1e6
+    mine, largest = {os.getpid()}, 0.0
+    while more := {pid for pid, parent in parents.items() if parent in mine} - mine:
+        mine |= more
+        largest = max(largest, *(sizes[pid] for pid in more))
+    return largest

@@ -10,27 +10,48 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.status import Status
 
 from bciarena.errors import BadInput
 
-BENCHES = ("engine", "box", "decisions", "jobs", "site")
+BENCHES = ("engine", "box", "decisions", "jobs", "site", "live")
+LONG = ("soak", "decoders")  # only when asked for by name
 
 
-def run_benches(what: str, write: Path | None, data: Path | None, quick: bool) -> None:
+def run_benches(
+    what: str, write: Path | None, data: Path | None, quick: bool, minutes: float = 60.0, fresh: bool = False
+) -> None:
     """Run one bench or all, print rows, and write them where asked."""
     names = [what] if what else list(BENCHES)
-    unknown = set(names) - {*BENCHES, "decoders"}
+    unknown = set(names) - {*BENCHES, *LONG}
     if unknown:
-        raise BadInput(f"no bench {unknown.pop()!r}: choose {', '.join(BENCHES)} or decoders")
-    console = Console(stderr=True)
+        raise BadInput(f"no bench {unknown.pop()!r}: choose one of {', '.join((*BENCHES, *LONG))}")
     for name in names:
-        with console.status(f"measuring {name}"):
-            module = importlib.import_module(f"bciarena.bench.{name}")
-            rows = module.main(data, quick) if name == "decoders" else module.main()
-        text = markdown(rows)
+        with Console(stderr=True).status(f"measuring {name}") as status:
+            if name == "decoders":
+                text = _decoders(write, data, quick, fresh, status)
+            else:
+                module = importlib.import_module(f"bciarena.bench.{name}")
+                text = markdown(module.main(minutes) if name == "soak" else module.main())
         print(f"## {name}\n{text}")
         if write:
             keep(write, name, text)
+
+
+def _decoders(write: Path | None, data: Path | None, quick: bool, fresh: bool, status: Status) -> str:
+    from bciarena.bench import decoder_page, decoders
+
+    def tell(text: str) -> None:
+        if text.startswith("[done]"):
+            status.console.print(text.removeprefix("[done] "), highlight=False, markup=False)
+        else:
+            status.update(text)
+
+    rows = decoders.main(data, quick, fresh, tell)
+    if write is None:
+        return decoder_page.page(rows)
+    decoder_page.draw(rows, write.parent / "figures" / "decoders.svg")
+    return decoder_page.page(rows, "figures/decoders.svg")
 
 
 def machine() -> str:

@@ -10,17 +10,23 @@ import typer
 
 def main(
     what: Annotated[
-        str, typer.Argument(help="engine, box, jobs, site, decoders, or all but decoders if left out.")
+        str,
+        typer.Argument(
+            help="engine, box, decisions, jobs, site, live, soak, decoders; all but the last two if left out."
+        ),
     ] = "",
     write: Annotated[
-        Path | None, typer.Option(help="Put the rows into this Markdown file, between their marks.")
+        Path | None,
+        typer.Option(help="Put the rows into this Markdown file, between their marks; decoders: a figure beside it."),
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="decoders: a folder with real recordings, as in docs/benchmarks.md.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="decoders: fewer subjects and no peers.")] = False,
+    minutes: Annotated[float, typer.Option(help="soak: how long, in real time.")] = 60.0,
+    quick: Annotated[bool, typer.Option("--quick", help="decoders: two simulated people and no peers.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="decoders: measure again what is kept from before.")] = False,
 ) -> None:
     """Measure: cost of a packet, of a job, of a page; and every decoder on the same recordings."""
     from bciarena.bench.table import run_benches
 
-    run_benches(what, write, data, quick)
+    run_benches(what, write, data, quick, minutes, fresh)

@@ -1,0 +1,72 @@
+"""Rows measured before: a long bench that was stopped goes on where it was, and only what changed is played again."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import bciarena
+
+HOME = Path(bciarena.__file__).parent
+
+
+class KeptRows:
+    """Rows in the user's cache folder, each under a digest of everything it depends on."""
+
+    def __init__(self, fresh: bool = False) -> None:
+        home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+        self.folder = Path(home).expanduser() / "bciarena" / "bench"
+        self.fresh = fresh
+
+    def find(self, key: str) -> dict[str, Any] | None:
+        path = self.folder / f"{key}.json"
+        return None if self.fresh or not path.is_file() else dict(json.loads(path.read_text("utf-8")))
+
+    def keep(self, key: str, row: dict[str, Any]) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        part = self.folder / f".{key}.{os.getpid()}"
+        part.write_text(json.dumps(row), "utf-8")
+        part.replace(self.folder / f"{key}.json")
+
+
+def key_of(*parts: str) -> str:
+    """A name for what a row depends on."""
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:24]
+
+
+def code_digest(files: Iterable[Path]) -> str:
+    """Digest of source files and of every decoder, generator and rule they import, directly or not."""
+    found: dict[Path, bytes] = {}
+    todo = sorted(files)
+    while todo:
+        path = todo.pop()
+        if path in found or not path.is_file():
+            continue
+        found[path] = path.read_bytes()
+        todo += _imported(ast.parse(found[path]))
+    digest = hashlib.sha256()
+    for path in sorted(found):
+        digest.update(path.name.encode() + b"\0" + found[path] + b"\0")
+    return digest.hexdigest()
+
+
+def _imported(tree: ast.Module) -> list[Path]:
+    """Files of our own decoders and simulator that a module imports; the platform around them plays no part."""
+    names = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    places = [name.split(".")[1:] for name in names if name.startswith(("bciarena.decoders.", "bciarena.simulator."))]
+    return [HOME.joinpath(*place).with_suffix(".py") for place in places]
+
+
+def data_digest(folder: Path | None) -> str:
+    """Names and sizes of a data folder's files: enough to notice another set."""
+    if folder is None:
+        return ""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return hashlib.sha256(
+        "\n".join(f"{path.relative_to(folder)} {path.stat().st_size}" for path in files).encode()
+    ).hexdigest()
