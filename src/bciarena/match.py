@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,6 +39,7 @@ class Progress(NamedTuple):
 
     subject: int
     block: int
+    trial: int
     packets: int
     total_packets: int
     reports: int
@@ -80,6 +82,10 @@ class Match:
         self.budget_s = budget_s or max(recording.seconds, LEAST_BUDGET_S)
         self.packets = 0
         self.total_packets = sum(-(-block.samples // rulebook.packet_n) for _, _, block in recording)
+        self._opened = {
+            (subject, number): [event.sample for event in block.events if event.code in rulebook.opens]
+            for subject, number, block in recording
+        }
         self.finish_seen = False  # the finish flag was handed out: from here only reports count (R18)
         self.part_over = False  # this part of a recording is played; what follows it is played elsewhere
         self.think_s = array("f")  # computing time after each packet, for the report
@@ -138,7 +144,8 @@ class Match:
     @property
     def progress(self) -> Progress:
         at = self._referee
-        return Progress(at.subject, at.block, self.packets, self.total_packets, len(self.ledger.lines) - 1)
+        trial = bisect_left(self._opened.get((at.subject, at.block), []), at.position)
+        return Progress(at.subject, at.block, trial, self.packets, self.total_packets, len(self.ledger.lines) - 1)
 
 
 Player = Callable[[Match], End]

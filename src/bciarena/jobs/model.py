@@ -40,7 +40,7 @@ class Job(Base):
     worker, machine : str or None
         Who holds or held the lease, and where it runs or ran.
     progress : dict or None
-        Where the run is: subject, block, packets, total_packets, reports, packets_per_s.
+        Where the run is: subject, block, trial, packets, total_packets, reports, packets_per_s.
     result : dict or None
         The content of score.json but its trials.
     run : str or None

@@ -185,7 +185,7 @@ TEXTS = {
     "state.cancelled": "cancelled",
     "words.queued": "{n} before it",
     "words.faulted": "failed on our side {n} times; tried again",
-    "words.running": "subject {subject} · block {block} · {reports} reports · {percent} % · {speed} packets/s",
+    "words.running": "subject {subject} · block {block} · trial {trial} · {reports} reports · {percent} % · {speed} packets/s",
     "verdict.crashed": "Your code raised an error before the data ended. The reports made until then stand, the rest is missing.",
     "verdict.over_budget": "The run took longer than its budget (the length of the data). Such a run is invalid and scores 0.",
     "verdict.out_of_memory": "Your code used more memory than the box has.",

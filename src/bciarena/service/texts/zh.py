@@ -184,7 +184,7 @@ TEXTS = {
     "state.cancelled": "已取消",
     "words.queued": "前面还有 {n} 个",
     "words.faulted": "系统故障 {n} 次，正在重试",
-    "words.running": "受试者 {subject} · block {block} · 报告 {reports} 次 · {percent}% · {speed} 包/秒",
+    "words.running": "受试者 {subject} · block {block} · 试次 {trial} · 报告 {reports} 次 · {percent}% · {speed} 包/秒",
     "verdict.crashed": "您的程序在数据结束之前抛出了异常。此前的报告有效，其余试次记为未报告。",
     "verdict.over_budget": "运行时间超过了限额（数据的时长）。运行无效，得分为 0。",
     "verdict.out_of_memory": "您的程序使用的内存超过了限制。",
