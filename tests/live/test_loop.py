@@ -13,6 +13,7 @@ import pytest
 
 from bciarena.lab.hub import Hub
 from bciarena.lab.plans import rounds_block, word_block
+from bciarena.live.streams import CodesOut
 from tests.browser import until
 from tests.lab.conftest import serving
 
@@ -40,7 +41,8 @@ def started(*words):
 def play_block(page, timeline, challenge, entry, folder, *more):
     """Everything at once; returns the score file of the live run."""
     name = f"loop-{time.monotonic_ns()}"
-    hub = Hub(timeline, folder / "log.jsonl")
+    codes = CodesOut(name)
+    hub = Hub(timeline, folder / "log.jsonl", codes.push)
     with serving(hub) as address:
         page.goto(f"{address}/stage")
         until(page, "window.lab?.player.timeline")
@@ -58,6 +60,7 @@ def play_block(page, timeline, challenge, entry, folder, *more):
             hub.hear("operator", {"type": "command", "name": "start"}, lambda message: None)
             until(page, "!window.lab.player.running && window.lab.player.total > 100", timeline.duration_s + 60)
             run.wait(60)
+    codes.close()
     assert page.errors == []
     return json.loads((folder / "run" / "score.json").read_text())
 

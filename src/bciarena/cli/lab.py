@@ -21,6 +21,9 @@ def main(
     ] = None,
     rounds: Annotated[int | None, typer.Option(help="Turing: only so many rounds.")] = None,
     log: Annotated[Path | None, typer.Option(help="Keep steps, frame intervals and answers here (JSON lines).")] = None,
+    stream: Annotated[
+        str, typer.Option(help="Name of the headset's LSL stream: codes go out beside it as NAME-codes.")
+    ] = "bciarena",
     port: Annotated[int, typer.Option(help="Port of the pages.")] = 8010,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
 ) -> None:
@@ -31,6 +34,7 @@ def main(
     from bciarena.lab.app import make_app
     from bciarena.lab.hub import Hub
     from bciarena.lab.plans import plan
+    from bciarena.live.streams import CodesOut
 
     timeline = plan(challenge, split, subject, block, seed, word, rounds)
     if log is not None:
@@ -42,4 +46,4 @@ def main(
     print(
         f"{timeline.challenge}: {timeline.duration_s:.0f} s, operator http://{host}:{port}/operator, stimulus http://{host}:{port}/stage"
     )
-    uvicorn.run(make_app(Hub(timeline, log)), host=host, port=port, log_level="warning")
+    uvicorn.run(make_app(Hub(timeline, log, CodesOut(stream).push)), host=host, port=port, log_level="warning")

@@ -33,10 +33,13 @@ class Hub:
         What the page plays.
     log : Path or None
         Where every step, frame interval, answer and mishap is kept, line by line.
+    send_code : callable or None
+        Hears every code and the time of the frame that showed it, for the recording.
     """
 
     timeline: Timeline
     log: Path | None = None
+    send_code: Callable[[int, float], None] | None = None
     lines: dict[str, list[Send]] = field(default_factory=lambda: {role: [] for role in ROLES})
     index: int = -1
     running: bool = False
@@ -123,6 +126,8 @@ class Hub:
         self.index = index
         step = self.steps[index]
         stamp = {"type": "step", "index": index, "code": step["code"], "hub_s": message.get("hub_s") or clock_s()}
+        if step["code"] and self.send_code:
+            self.send_code(step["code"], float(stamp["hub_s"]))
         self.stamps.append(stamp)
         self._keep(stamp)
         self.tell("watcher", stamp | {"step": step})
@@ -146,10 +151,15 @@ class Hub:
     def _on_answer(self, message: dict[str, Any], answer: Send) -> None:
         value = str(message.get("value"))[:64]
         self.answers.append(value)
-        self._keep({"type": "answer", "value": value, "hub_s": clock_s()})
+        told = {"type": "answer", "value": value, "sample_s": message.get("sample_s")}
+        self._keep(told)
         for role in ("stimulus", "watcher"):
-            self.tell(role, {"type": "answer", "value": value})
+            self.tell(role, told)
         self.status()
+
+    def _on_shown(self, message: dict[str, Any], answer: Send) -> None:
+        """An answer is on the screen: with the time of the newest sample behind it, the whole way can be told."""
+        self._keep({"type": "shown", **{key: message.get(key) for key in ("value", "sample_s", "hub_s")}})
 
     def _on_traces(self, message: dict[str, Any], answer: Send) -> None:
         self.tell("operator", message)

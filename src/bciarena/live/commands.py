@@ -28,6 +28,7 @@ from bciarena.runs import end_line, score_of
 TRACE_HZ = 25
 SHOWN = 8
 PAGE_END_S = 5.0
+RECORD_HOLD_S = 0.25  # nobody waits for a recorder: codes that come late still find their sample
 
 
 def play_out(data: Path, challenge: str, name: str, speed: float, stop: threading.Event, masked: bool) -> int:
@@ -59,11 +60,11 @@ def play_out(data: Path, challenge: str, name: str, speed: float, stop: threadin
 def be_subject(
     challenge: str, hub: str, name: str, subject: int, seed: int, stop: threading.Event, say: Callable[[str], None]
 ) -> None:
-    """A virtual subject who looks at the lab's page: EEG in real time over LSL, codes beside it."""
+    """A virtual subject who looks at the lab's page: EEG in real time over LSL."""
     lsl = need_lsl()
     brain = LiveBrain(challenge, subject, seed)
     book = brain.book
-    eeg_out, codes_out = EegOut(name, book.channels, book.rate), CodesOut(name)
+    eeg_out = EegOut(name, book.channels, book.rate)
     seen: list[dict[str, Any]] = []
     line = HubLine(hub, seen.append)
     line.send({"type": "stream", "text": f"virtual subject {subject}, {len(book.channels)} channels, {book.rate} Hz"})
@@ -79,8 +80,6 @@ def be_subject(
                 if message.get("type") != "step":
                     continue
                 onset_n = round((message["hub_s"] - begin_s) * book.rate)
-                if message["code"]:
-                    codes_out.push(message["code"], message["hub_s"])
                 if message["step"]["duration_s"] > 0:
                     brain.see(step_from(message), onset_n)
             eeg_out.push(brain.take(book.packet_n), due_s)
@@ -91,7 +90,6 @@ def be_subject(
         brain.close()
         line.close()
         eeg_out.close()
-        codes_out.close()
 
 
 def run_live(
@@ -136,11 +134,11 @@ def run_live(
     if line:
         packets.samples_seen = _watcher(book, line)
 
-    def told(value: Any, delay_s: float) -> None:
-        delays.append(delay_s)
+    def told(value: Any) -> None:
+        delays.append(time.monotonic() - packets.newest_s)
         say(f"answer {value} after {packets.recorder.samples / book.rate:.2f} s")
         if line:
-            line.send({"type": "answer", "value": value})
+            line.send({"type": "answer", "value": value, "sample_s": packets.newest_s})
 
     timers = [threading.Timer(seconds, ended.set)] if seconds else []
 
@@ -228,7 +226,7 @@ def record(
         notes.append(text)
         say(text)
 
-    source = LiveIn(name, book.channels, book.rate, tell=tell)
+    source = LiveIn(name, book.channels, book.rate, tell=tell, hold_s=RECORD_HOLD_S)
     recorder = Recorder(out, book, subject, block)
     until = time.monotonic() + seconds if seconds else None
     say(f"recording {name!r} to {out}; Ctrl-C or code 243 ends it")
@@ -237,6 +235,8 @@ def record(
         recorder.add(eeg, codes)
         if BLOCK_END in codes:
             break
+    for eeg, codes in source.rest():
+        recorder.add(eeg, codes)
     source.close()
     side = {"lost_samples": source.lost_n, "reconnects": source.reconnects, "notes": notes}
     data = recorder.finish(side)

@@ -36,7 +36,7 @@ class LivePackets:
         self._held_n = self._start = self._number = 0
         self._done = False
         self._end_s: float | None = None
-        self.arrived_s = 0.0
+        self.newest_s = 0.0  # time of the newest sample handed out
         self.samples_seen: Callable[[NDArray[np.float64]], None] = lambda eeg: None
 
     def prepare(self) -> None:
@@ -55,6 +55,7 @@ class LivePackets:
         if not data.shape[1]:
             self._done = True
             return None
+        self.newest_s = (self.source.last_s or 0.0) - self._held_n / self.book.rate
         self._done = self._held_n == 0 and self._over()
         self._number += 1
         start = self._start
@@ -74,7 +75,6 @@ class LivePackets:
         eeg, codes = self.source.read()
         if not eeg.shape[1]:
             return
-        self.arrived_s = time.monotonic()
         self.recorder.add(eeg, codes)
         self.samples_seen(eeg)
         if BLOCK_END in codes and not self.ended.is_set():
@@ -93,15 +93,13 @@ class LiveMatch(Match):
         packets: LivePackets,
         ledger: Ledger,
         folder: Path | None,
-        told: Callable[[Any, float], None],
+        told: Callable[[Any], None],
     ) -> None:
         super().__init__(book, Recording(()), ledger, "think", folder, budget_s=FOREVER_S)
-        self._live = packets
         self._stream = packets  # type: ignore[assignment]
         self.prepare = packets.prepare
         self._told = told
 
     def report(self, value: Any) -> None:
         super().report(value)
-        line = self.ledger.lines[-1]
-        self._told(line["value"], time.monotonic() - self._live.arrived_s)
+        self._told(self.ledger.lines[-1]["value"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from bciarena.errors import BadInput
 
 CODES = "-codes"
-HOLD_S = 0.04
+HOLD_S = 0.02  # how long a sample waits for codes where someone waits for the answer
+PULL_S = 0.005
 GAP = 1.5  # a step between time stamps longer than this many sample periods means lost samples
 
 
@@ -74,6 +75,8 @@ class LiveIn:
         Of the EEG stream; the codes come from the stream of that name with ``-codes``, if there is one.
     wait_s : float
         How long to look for the stream.
+    hold_s : float
+        How long samples are held back: a code travels on a line of its own and may come after them.
     tell : callable
         Hears what happens: gaps, reconnects.
     """
@@ -82,6 +85,7 @@ class LiveIn:
     channels: tuple[str, ...]
     rate: int
     wait_s: float = 10.0
+    hold_s: float = HOLD_S
     tell: Callable[[str], None] = print
     lost_n: int = 0
     reconnects: int = 0
@@ -98,6 +102,9 @@ class LiveIn:
         # Codes first: those of the first samples must not be missed while the other line is being opened.
         found_codes = self._find(self.name + CODES, 1.0)
         self._marks = self._open(found_codes) if found_codes is not None else None
+        if self._marks is None:
+            self.hold_s = 0.0
+            self.tell(f"there is no stream {self.name + CODES!r}: no codes will be seen")
         self._eeg = self._open(found_eeg)
         info = self._eeg.get_sinfo()
         found = tuple(info.get_channel_names() or ())
@@ -130,25 +137,29 @@ class LiveIn:
         return inlet
 
     def read(self, wait_s: float = 0.2) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Samples that came since, (channels, n), and the code on each, (n,); waits a little for the first.
-
-        Samples are held back for HOLD_S, because a code travels on a line of its own and may come after them.
-        """
+        """Samples that came since, (channels, n), and the code on each, (n,); waits a little for the first."""
         until = time.monotonic() + wait_s
         while True:
-            data, stamps = self._eeg.pull_chunk(timeout=0.01, max_samples=1024)
-            if len(stamps):
-                # copies: the library fills the same buffers again with the next pull
-                self._held.append((np.array(data, np.float64).T[self._rows], np.array(stamps)))
-            if self._held and self._held[0][1][-1] <= self._lsl.local_clock() - HOLD_S:
+            hold_s = self._held[0][1][-1] + self.hold_s - self._lsl.local_clock() if self._held else PULL_S
+            if hold_s <= 0:
                 break
             if time.monotonic() > until:
                 return np.zeros((len(self.channels), 0)), np.zeros(0, np.int64)
+            data, stamps = self._eeg.pull_chunk(timeout=min(hold_s, PULL_S), max_samples=1024)
+            if len(stamps):
+                # copies: the library fills the same buffers again with the next pull
+                self._held.append((np.array(data, np.float64).T[self._rows], np.array(stamps)))
         self._pull_codes()
         eeg, times = self._held.popleft()
         codes = self._place(times)
         self._look_for_gaps(times)
         return eeg, codes
+
+    def rest(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+        """What is still held back, at once: for the end of a recording."""
+        self.hold_s = 0.0
+        while self._held:
+            yield self.read(0.0)
 
     def _pull_codes(self) -> None:
         if self._marks is None:

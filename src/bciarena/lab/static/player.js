@@ -25,9 +25,10 @@ export class Player {
     this.frames = [];
     this.dropped = 0;
     this.total = 0;
+    this.unseen = []; // answers that no frame has shown yet
     link.on("timeline", (message) => this.load(message));
     link.on("command", (message) => this.command(message));
-    link.on("answer", (message) => this.stage.feedback?.(message, this));
+    link.on("answer", (message) => this.answer(message));
     link.on("open", () => this.hello());
   }
 
@@ -68,6 +69,11 @@ export class Player {
     if (name === "patch") this.stage.patch = !this.stage.patch;
   }
 
+  answer(message) {
+    this.stage.feedback?.(message, this);
+    if (this.running) this.unseen.push(message);
+  }
+
   stop(why) {
     this.running = false;
     this.flush();
@@ -96,6 +102,9 @@ export class Player {
     if (now >= step.onset_s + step.duration_s && this.index + 1 === this.steps.length) return this.stop("finished");
     // A flicker's phase counts from the frame that first showed it.
     this.stage.draw(step, (stamp - this.shownAt) / 1000, this);
+    for (const { value, sample_s } of this.unseen.splice(0)) {
+      this.link.send({ type: "shown", value, sample_s, hub_s: this.link.hubTime(performance.now()) });
+    }
     requestAnimationFrame((next) => this.frame(next));
   }
 
