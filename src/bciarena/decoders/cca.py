@@ -234,8 +234,15 @@ class ExtendedCCA(CCA):
         epochs = check_epochs(X, np.shape(X)[-1])
         labels = check_labels(y, len(epochs), expected=self.classes_)
         self.templates_ = np.stack([epochs[labels == k].mean(axis=0) for k in self.classes_])
-        self.reference_filters_ = np.stack(
-            [_first_filters(t, b)[0] for t, b in zip(self.templates_, self.bases_, strict=True)]
+        self._centred = self.templates_ - self.templates_.mean(axis=-1, keepdims=True)
+        self._powers = self._centred @ np.swapaxes(self._centred, -1, -2)
+        # Targets side by side, so that a product with all of them is one product: (n, targets, width).
+        self._side_by_side = [
+            np.ascontiguousarray(b.transpose(1, 0, 2))
+            for b in (self.bases_, row_basis(self.templates_), np.swapaxes(self._centred, -1, -2))
+        ]
+        self.reference_filters_ = np.concatenate(
+            [_first_filters(t, b[:, None])[0] for t, b in zip(self._centred, self.bases_, strict=True)]
         )
         return self
 
@@ -243,32 +250,37 @@ class ExtendedCCA(CCA):
         """Combined score, (trials, targets)."""
         epochs = check_epochs(X, self.bases_.shape[1])
         out = np.empty((len(epochs), len(self.classes_)))
-        for i, x in enumerate(epochs):
-            for k in self.classes_:
-                template = self.templates_[k]
-                w_ref, r_ref = _first_filters(x, self.bases_[k])
-                w_tpl, _ = _first_filters(x, (template - template.mean(axis=1, keepdims=True)).T)
-                r = [r_ref, *(_corr(w @ x, w @ template) for w in (w_tpl, w_ref, self.reference_filters_[k]))]
-                out[i, k] = sum(np.sign(v) * v**2 for v in r)
+        for i, x in enumerate(epochs - epochs.mean(axis=-1, keepdims=True)):
+            refs, template_bases, templates = self._side_by_side
+            w_ref, r_ref = _first_filters(x, refs)
+            w_tpl, _ = _first_filters(x, template_bases)
+            cross = _all_at_once(x, templates)
+            out[i] = r_ref**2
+            for w in (w_tpl, w_ref, self.reference_filters_):
+                r = _form(w, cross) / np.sqrt(np.maximum(_form(w, x @ x.T) * _form(w, self._powers), 1e-300))
+                out[i] += np.sign(r) * r**2
         return out
 
 
-def _first_filters(x: Array, y: Array) -> tuple[Array, float]:
-    """First canonical spatial filter of x (channels, n) against columns of y (n, m), and its correlation."""
-    centred = x - x.mean(axis=1, keepdims=True)
-    values, vectors = np.linalg.eigh(centred @ centred.T)
+def _first_filters(x: Array, bases: Array) -> tuple[Array, Array]:
+    """First canonical spatial filters of centred x (channels, n) against every orthonormal basis (n, targets, width).
+
+    Returns the filters, (targets, channels), and their correlations, (targets,).
+    """
+    values, vectors = np.linalg.eigh(x @ x.T)
     gain = np.where(values > 1e-10 * values.max(), 1 / np.sqrt(np.maximum(values, 1e-300)), 0.0)
     white = vectors * gain
-    u, s, _ = np.linalg.svd((white.T @ centred) @ _orthonormal(y), full_matrices=False)
-    return np.asarray(white @ u[:, 0]), float(min(s[0], 1.0))
+    cross = _all_at_once(white.T @ x, bases)
+    squares, directions = np.linalg.eigh(cross @ np.swapaxes(cross, -1, -2))
+    return directions[..., -1] @ white.T, np.sqrt(np.clip(squares[..., -1], 0.0, 1.0))
 
 
-def _orthonormal(y: Array) -> Array:
-    u, s, _ = np.linalg.svd(y, full_matrices=False)
-    return np.asarray(u[:, s > 1e-10 * s[0]] if s[0] > 0 else u[:, :0] + 0.0)
+def _all_at_once(x: Array, bases: Array) -> Array:
+    """x @ basis for every basis (n, targets, width): (targets, channels, width)."""
+    n, targets, width = bases.shape
+    return (x @ bases.reshape(n, -1)).reshape(len(x), targets, width).transpose(1, 0, 2)
 
 
-def _corr(a: Array, b: Array) -> float:
-    a, b = a - a.mean(), b - b.mean()
-    scale = float(np.sqrt((a @ a) * (b @ b)))
-    return float(a @ b) / scale if scale > 0 else 0.0
+def _form(w: Array, matrix: Array) -> Array:
+    """w @ matrix @ w of every target: w (targets, channels), matrix (channels, channels) or one per target."""
+    return np.asarray(((w[:, None, :] @ matrix)[:, 0] * w).sum(axis=1))

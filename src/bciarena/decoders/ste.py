@@ -107,17 +107,24 @@ class STE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the equaliser from background EEG, (channels, n) or (trials, channels, n)."""
         self.equalizer_ = Equalizer(self.order).fit(X)
         self.classes_ = np.arange(len(np.asarray(self.freqs_hz)))
+        self._bases: dict[int, tuple[Array, Array]] = {}
         return self
+
+    def _references(self, n: int) -> tuple[Array, Array]:
+        """Bases of all targets side by side, (n, targets * width), and references per target; made once per length."""
+        if n not in self._bases:
+            refs = references(self.freqs_hz, self.rate, n, self.harmonics, skip_hz=self.skip_hz)
+            flat = reference_bases(refs).transpose(1, 0, 2).reshape(n, -1)
+            self._bases[n] = (np.ascontiguousarray(flat), np.array([len(r) for r in refs]))
+        return self._bases[n]
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Log-likelihood gain over background, (trials, targets), of epochs (trials, channels, n)."""
         white = self.equalizer_.transform(X)
-        refs = references(self.freqs_hz, self.rate, white.shape[-1], self.harmonics, skip_hz=self.skip_hz)
-        bases = reference_bases(refs)
-        flat = bases.transpose(1, 0, 2).reshape(white.shape[-1], -1)
-        energy = ((white @ flat) ** 2).reshape(len(white), white.shape[1], len(bases), -1).sum(axis=(1, 3))
+        flat, counts = self._references(white.shape[-1])
+        energy = ((white @ flat) ** 2).reshape(len(white), white.shape[1], len(counts), -1).sum(axis=(1, 3))
         # Each reference takes half a unit per channel of pure noise: targets with fewer of them are not at a loss.
-        free = np.array([len(r) for r in refs]) * white.shape[1]
+        free = counts * white.shape[1]
         return np.asarray((energy - free) / 2)
 
     def predict_proba(self, X: ArrayLike) -> Array:
