@@ -15,6 +15,13 @@ REPEATS = 200
 
 def main() -> list[dict[str, Any]]:
     """A row for each SSVEP decoder; the ratio is to the goal of 2 ms."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    with threadpool_limits(1):
+        return _rows()
+
+
+def _rows() -> list[dict[str, Any]]:
     from bciarena.decoders.cca import FBCCA, ExtendedCCA
     from bciarena.decoders.ste import STE
     from bciarena.decoders.tdca import TDCA
