@@ -89,7 +89,7 @@ def test_sign_up_upload_watch_and_see_the_board_move(page, browser, sqlite_town,
         until = time.monotonic() + 90
         while page.locator("progress").evaluate("bar => bar.value") < 0.1 and time.monotonic() < until:
             time.sleep(0.2)
-        assert re.search(r"subject \d · block \d .* packets/s", page.locator(".words").inner_text())
+        assert re.search(r"subject \d · block \d · trial \d .* packets/s", page.locator(".words").inner_text())
         shot(page, "running")
         page.locator(".state.scored").wait_for(timeout=120_000)
         page.get_by_text("95 % interval").wait_for(timeout=60_000)
@@ -99,6 +99,8 @@ def test_sign_up_upload_watch_and_see_the_board_move(page, browser, sqlite_town,
         assert "Alpha waves" in first.inner_text()
         shot(watcher, "board-phone-dark")
         watcher.context.close()
+        page.get_by_text("Figures and replay").click()
+        page.frame_locator("iframe.report").locator("#figure-timeline .main-svg").first.wait_for(timeout=60_000)
         page.get_by_role("link", name="Full report").click()
         page.wait_for_load_state()
         assert "pageerror" not in "".join(page.errors)

@@ -147,7 +147,7 @@ def report(run_id: int, page: Page = APage) -> Response:
         html = report_page(page.site, run, str(result.run), page.lang)
     except Fault as error:
         raise Refused(503, "refused.storage", why=str(error)) from None
-    return HTMLResponse(html, headers={"content-security-policy": REPORT_POLICY})
+    return HTMLResponse(html, headers={"content-security-policy": REPORT_POLICY, "x-frame-options": "SAMEORIGIN"})
 
 
 @router.post("/runs/{run_id}/cancel")

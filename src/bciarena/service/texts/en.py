@@ -202,6 +202,7 @@ TEXTS = {
     "run.faulted_final": "This run failed on our side three times. The operators see it and start it again when the cause is mended. It does "
     "not count towards your daily limit.",
     "run.unboxed": "This run was not boxed and cannot be ranked.",
+    "run.figures": "Figures and replay",
     "run.report": "Full report",
     "run.ledger": "Download the ledger",
     "run.blocks": "Blocks",

@@ -199,6 +199,7 @@ TEXTS = {
     "run.faulted_retry": "我们的系统出了故障，将自动重试，与您的算法无关。",
     "run.faulted_final": "我们的系统连续三次出现故障。运维人员会看到，并在排除原因后重新运行。本次不计入每日提交次数。",
     "run.unboxed": "本次运行没有隔离，不能计入排名。",
+    "run.figures": "图表与回放",
     "run.report": "完整报告",
     "run.ledger": "下载运行账本",
     "run.blocks": "各 block 得分",
