@@ -74,7 +74,7 @@ def test_learns_plays_and_scores(contest, name, capsys):
 
 def test_a_folder_without_calibration_is_refused(contest, tmp_path, capsys):
     train = ["train", "@liveness", "--data", str(contest / "eval_A"), "--out", str(tmp_path / "m"), "--sandbox", "none"]
-    assert arena(train) == 1
+    assert arena(train) == 2
     assert "needs cali_train, eval_train and cali_A" in capsys.readouterr().err
 
 

@@ -78,8 +78,12 @@ def test_only_possible_tasks_are_answered(contest, capsys):
     assert score["metrics"]["accuracy"] > 0.4
 
 
-def test_a_test_set_is_no_training_set(tmp_path, capsys):
+@pytest.mark.parametrize("box", ["none", "bwrap"])
+def test_a_test_set_is_no_training_set(tmp_path, capsys, box):
     data = recording(1, [(5, 5), (5, 7)])
     write_contest(tmp_path / "S01" / "block_1.npz", data, BOOK.rate, BOOK.channels)
-    assert arena(["train", "@turing", "--data", str(tmp_path), "--out", str(tmp_path / "m"), "--sandbox", "none"]) == 1
-    assert "is this a training block" in capsys.readouterr().err
+    assert arena(["train", "@turing", "--data", str(tmp_path), "--out", str(tmp_path / "m"), "--sandbox", box]) == 2
+    said = capsys.readouterr().err
+    assert f"arena: {tmp_path / 'S01' / 'block_1.npz'}: no left and right imagery" in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "m").exists()

@@ -23,7 +23,7 @@ def main(
         Path | None, typer.Option(help="decoders: a folder with real recordings, as in docs/benchmarks.md.")
     ] = None,
     minutes: Annotated[float, typer.Option(help="soak: how long, in real time.")] = 60.0,
-    quick: Annotated[bool, typer.Option("--quick", help="decoders: two simulated people and no peers.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="decoders: one simulated person and no peers.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="decoders: measure again what is kept from before.")] = False,
 ) -> None:
     """Measure: cost of a packet, of a job, of a page; and every decoder on the same recordings."""

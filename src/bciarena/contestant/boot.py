@@ -26,11 +26,13 @@ def main(text, again=""):
     os.chdir(order["root"])
     sys.argv = [order["target"].rpartition(":")[0]]
     if order.get("train"):
-        from .training import train
+        from .training import REFUSED, refuse, train
 
         try:
             leave(train(order))
         except BaseException as error:
+            if refuse(error, order["train"]["out"]):
+                leave(REFUSED)
             describe(error, order["root"])
             leave(1)
     from ..wire.client import Client

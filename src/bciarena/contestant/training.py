@@ -15,6 +15,8 @@ from . import names
 from .loading import construct, load_class
 
 INSTANCE = "instance.pkl"
+REFUSED = 65  # exit code: the data is to blame, in the words left in REASON
+REASON = "refused.txt"
 
 
 def train(order):
@@ -33,6 +35,16 @@ def train(order):
         with open(os.path.join(out, INSTANCE), "wb") as file:
             pickle.dump(entry, file, protocol=4)
     return 0
+
+
+def refuse(error, out):
+    """Whether the entry raised our BadInput, which blames the data and not the entry; its words are left behind."""
+    kind = type(error)
+    if (kind.__module__, kind.__name__) != ("bciarena.errors", "BadInput"):
+        return False
+    with open(os.path.join(out, REASON), "w", encoding="utf-8") as file:
+        file.write(str(error))
+    return True
 
 
 def learn(entry, data, info):

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bciarena.challenges.rulebook import Rulebook
+from bciarena.contestant.training import REASON, REFUSED
 from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, EntryFailed, Fault
 from bciarena.match import Match
@@ -22,7 +23,7 @@ from bciarena.referee.ledger import Ledger
 from bciarena.sandbox import bwrap
 from bciarena.sandbox.box import Box, Sandbox
 from bciarena.sandbox.limits import MIB, Limits
-from bciarena.sandbox.output import Output
+from bciarena.sandbox.output import Output, clean
 from bciarena.wire.host import Host
 
 WATCH_S = 0.2
@@ -51,7 +52,8 @@ def train_boxed(
 ) -> list[str]:
     """Train an entry on a data folder; what it learnt becomes the folder ``out``. Gives the names of its files.
 
-    Raises EntryFailed when the entry fails; ``out`` is then left as it was.
+    Raises EntryFailed when the entry fails, BadInput when it says that the data is unusable; ``out`` is then left
+    as it was.
     """
     if not can_train(package):
         raise BadInput(f"{package.name}: nothing to train: it has no train.py with train(data, out)")
@@ -92,12 +94,24 @@ def _run(
             on_output(output.drain(0))
         if not host.greeted:
             raise Fault(f"the box did not start (exit code {code}): {outputs[1].tail(3)}")
+        if code == REFUSED and not over:
+            raise BadInput(_refusal(work, where[0], data))
         _judge(box, code, over, outputs[1].tail(TAIL_LINES))
     finally:
         box.kill()
         host.close()
         for output in outputs:
             output.close()
+
+
+def _refusal(work: Path, shown: str, data: Path) -> str:
+    """The entry's words about the data, with the folder's name out here."""
+    path = work / REASON
+    if not path.is_file() or path.is_symlink():
+        return f"{data}: the entry's training refused this data and did not say why"
+    with open(path, encoding="utf-8", errors="replace") as file:
+        words = file.read(1000).replace(shown, str(data))
+    return " ".join(clean(words).split())
 
 
 def _over(box: Box, budget_s: float, began_s: float, work: Path) -> str:

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 from bciarena.decoders.csp import CSP
 from bciarena.decoders.filters import band_pass
+from bciarena.errors import BadInput
 from bciarena.recording import open_recording
 
 WINDOW_N = 370  # 1.48 s at 250 Hz, counted from the packet after the trigger's
@@ -26,6 +27,8 @@ def train(data: str, out: str) -> None:
             if event.code in (201, 202, 203) and start + WINDOW_N <= block.samples:
                 epochs.setdefault(subject, []).append(filtered[:, start : start + WINDOW_N])
                 labels.setdefault(subject, []).append(event.code)
+    if not epochs:
+        raise BadInput(f"{data}: no trial (codes 201-203) in it; is this a training folder?")
     for subject in epochs:
         classifier = make_pipeline(CSP(pairs=2), LinearDiscriminantAnalysis())
         classifier.fit(np.array(epochs[subject]), labels[subject])

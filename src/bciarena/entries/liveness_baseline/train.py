@@ -20,9 +20,10 @@ from features import WINDOW_N, spectra, swell
 def train(data: str, out: str) -> None:
     """Read cali_A (or cali_B) and eval_train from ``data``, write both classifiers into ``out``."""
     sets = open_sets(data)
-    scored = max((name for name in sets if name.startswith("cali_")), key=lambda name: (name != "cali_train", name))
-    if "eval_train" not in sets:
-        raise BadInput("liveness baseline: the training folder has no eval_train, which shows what fakes look like")
+    known = [name for name in sets if name.startswith("cali_")]
+    if not known or "eval_train" not in sets:
+        raise BadInput(f"{data}: needs eval_train, which shows what fakes look like, and cali_A or cali_B")
+    scored = max(known, key=lambda name: (name != "cali_train", name))
     person = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
     person.fit(*_windows(sets[scored], spectra, lambda code: code % 64))
     reality = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, class_weight="balanced"))

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 from bciarena.decoders.csp import CSP
 from bciarena.decoders.filters import band_pass
+from bciarena.errors import BadInput
 from bciarena.recording import open_recording
 
 WINDOW_N = 3600  # 3.6 s at 1000 Hz, counted from the packet after the trigger's
@@ -26,6 +27,8 @@ def train(data: str, out: str) -> None:
                 filtered = sosfilt(band_pass(8, 30, 1000), trial - trial[:, :1], axis=1)
                 epochs.setdefault(subject, []).append(filtered[:, 400:])
                 labels.setdefault(subject, []).append(event.code)
+    if not epochs:
+        raise BadInput(f"{data}: no trial (codes 1-4) in it; is this a training folder?")
     for subject in epochs:
         classifier = make_pipeline(CSP(pairs=2), LinearDiscriminantAnalysis())
         classifier.fit(np.array(epochs[subject]), labels[subject])
