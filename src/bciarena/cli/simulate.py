@@ -46,7 +46,13 @@ def main(
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
         task = progress.add_task(f"{name} {order.split}", total=order.files)
-        summary = make(order, out, force, advance=lambda what: progress.update(task, advance=1))
+        summary = make(
+            order,
+            out,
+            force,
+            advance=lambda what: progress.update(task, advance=1, description=f"{name} {order.split}"),
+            say=lambda words: progress.update(task, description=f"{name} {order.split}: {words}"),
+        )
     if figures:
         from bciarena.simulator.quality_page import write_quality
 

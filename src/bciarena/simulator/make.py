@@ -101,20 +101,25 @@ class Summary:
 Made = tuple[int, Timeline, Floats]
 
 
-def make(order: Order, out: Path, force: bool = False, advance: Callable[[str], None] | None = None) -> Summary:
+def make(
+    order: Order, out: Path, force: bool = False, advance: Callable[[str], None] | None = None,
+    say: Callable[[str], None] | None = None,
+) -> Summary:  # fmt: skip
     """Make a set in ``out``; nothing is left there when it fails.
 
     Parameters
     ----------
     advance : callable, optional
         Told after each block what was made.
+    say : callable, optional
+        Told what is being done meanwhile where that takes long (learning the generators).
     """
     book = rulebook(order.challenge)
     summary = Summary(book.id, order.split, order.seed, str(out), order.people)
     with whole_folder(out, force) as beside:
         write = _write_bids if order.format == "bids" else _write_contest
         names: list[str] = []
-        for subject, timeline, eeg in recordings(order, summary):
+        for subject, timeline, eeg in recordings(order, summary, say):
             write(beside, order, subject, timeline, eeg)
             if f"{subject:02d}" not in names:
                 names.append(f"{subject:02d}")
@@ -136,12 +141,14 @@ def make(order: Order, out: Path, force: bool = False, advance: Callable[[str], 
     return summary
 
 
-def recordings(order: Order, summary: Summary | None = None) -> Iterator[Made]:
+def recordings(
+    order: Order, summary: Summary | None = None, say: Callable[[str], None] | None = None
+) -> Iterator[Made]:
     """Every block as (subject, timeline, EEG of shape (channels, samples)), one at a time."""
     if order.name == "liveness":
         from bciarena.simulator.liveness import liveness_recordings
 
-        yield from liveness_recordings(order, summary)
+        yield from liveness_recordings(order, summary, say or (lambda words: None))
         return
     book, split = rulebook(order.challenge), split_of(order.challenge, order.split)
     cap = Cap(book.channels, REFERENCE[order.name])

@@ -25,6 +25,8 @@ SUBJECTS, BLOCKS = 6, 2
 """How much of a set is looked at."""
 ERD_HZ = np.arange(5.0, 36.0, 1.0)
 ERD_S = (-2.0, 5.0)
+TRACE_HZ = 0.5
+"""High-pass of the example traces: drift would carry them into each other."""
 NEIGHBOURS = {"C3": ("FC3", "CP3", "C1", "C5"), "C4": ("FC4", "CP4", "C2", "C6")}
 LEFT, RIGHT = "left", "right"
 
@@ -92,7 +94,34 @@ def _pieces(block: Block, least_s: float = 2.0) -> list[Array]:
 def _spectrum(pieces: list[Array], rate: int) -> tuple[Array, Array]:
     """Frequencies and the median spectrum over pieces, shape (channels, bins)."""
     made = [scipy.signal.welch(piece, rate, nperseg=2 * rate) for piece in pieces]
-    return made[0][0], np.median([power for _, power in made], axis=0)
+    return made[0][0], _typical([power for _, power in made])
+
+
+def _typical(values: list[Array]) -> Array:
+    """The median over pieces, of those in which a channel was alive; 0 where it never was."""
+    whole = np.array(values)
+    middle = np.zeros(whole.shape[1:])
+    for row in range(len(middle)):
+        alive = whole[:, row].reshape(len(whole), -1).any(axis=1)
+        if alive.any():
+            middle[row] = np.median(whole[alive, row], axis=0)
+    return middle
+
+
+def _against_average(found: Quality, eeg: Array) -> Array:
+    """The scalp channels against their mean, shape (scalp channels, samples); dead ones stay 0.
+
+    A map against one electrode shows that electrode's place; against the average it shows the sources'.
+    """
+    own = eeg[found.scalp]
+    alive = own.std(axis=1) > 0
+    own[alive] -= own[alive].mean(axis=0)
+    return own
+
+
+def _decibel(power: Array) -> Array:
+    """10 log10, NaN for dead channels."""
+    return 10 * np.log10(np.where(power > 0, power, np.nan))
 
 
 def _rest(found: Quality, blocks: list[Block]) -> None:
@@ -100,24 +129,30 @@ def _rest(found: Quality, blocks: list[Block]) -> None:
     hz, power = _spectrum(pieces, found.rate)
     for name in ("Fz", "C3", "Oz") if found.challenge != "liveness/1" else ():
         found.spectra[name] = hz, power[_row(found, name)]
-    first = max(pieces, key=lambda piece: piece.shape[1])
-    start = (first.shape[1] - 6 * found.rate) // 2 if first.shape[1] > 6 * found.rate else 0
+    _example(found, pieces)
+    top = 38 if found.challenge == "liveness/1" else 45  # liveness is low-passed
+    free = ((hz > 3) & (hz < 6)) | ((hz > 28) & (hz < top))
+    slope = -np.polyfit(np.log(hz[free]), np.log(power[_row(found, "C3"), free]), 1)[0]
+    found.measures.append(
+        Measure(f"aperiodic exponent at C3, 3-{top} Hz", float(slope), 0.8, 2.0, "", "Donoghue 2020, Voytek 2015")
+    )
+    size = float(np.sqrt(power[_row(found, "C3"), (hz >= 4) & (hz < 40)].sum() * (hz[1] - hz[0])))
+    found.measures.append(Measure("C3, 4-40 Hz, rms", size, 2.0, 20.0, "uV", "eegmmidb, BUPT and Nakanishi recordings"))
+    if found.challenge != "liveness/1":
+        hz, power = _spectrum([_against_average(found, piece) for piece in pieces], found.rate)
+        found.maps["8-13 Hz power (dB)"] = _decibel(power[:, (hz >= 8) & (hz < 13)].mean(axis=1))
+
+
+def _example(found: Quality, pieces: list[Array]) -> None:
+    """Six seconds of some channels, from the longest piece in which most of them are alive."""
     names = ("VEOU", "HEOR", "Fpz", "Fz", "C3", "Cz", "C4", "Pz", "Oz", "ECG")
     shown = [n for n in names if n.upper() in {own.upper() for own in found.channels}]
-    part = first[[_row(found, n) for n in shown], start : start + 6 * found.rate]
-    found.traces = shown, part - np.median(part, axis=1, keepdims=True)
-    free = ((hz > 3) & (hz < 6)) | ((hz > 28) & (hz < 45))
-    if found.challenge != "liveness/1":
-        slope = -np.polyfit(np.log(hz[free]), np.log(power[_row(found, "C3"), free]), 1)[0]
-        found.measures.append(
-            Measure("aperiodic exponent at C3, 3-45 Hz", float(slope), 0.8, 2.0, "", "Donoghue 2020, Voytek 2015")
-        )
-        alpha = (hz >= 8) & (hz < 13)
-        found.maps["8-13 Hz power (dB)"] = 10 * np.log10(power[found.scalp][:, alpha].mean(axis=1) + 1e-6)
-        size = float(np.sqrt(power[_row(found, "C3"), (hz >= 4) & (hz < 40)].sum() * (hz[1] - hz[0])))
-        found.measures.append(
-            Measure("C3, 4-40 Hz, rms", size, 2.0, 20.0, "uV", "eegmmidb, BUPT and Nakanishi recordings")
-        )
+    rows, long_n = [_row(found, n) for n in shown], 6 * found.rate
+    chosen = max(pieces, key=lambda piece: (np.count_nonzero(piece[rows].std(axis=1)), piece.shape[1]))
+    sections = scipy.signal.butter(2, TRACE_HZ, "highpass", fs=found.rate, output="sos")
+    smooth = scipy.signal.sosfiltfilt(sections, chosen[rows], axis=1)
+    start = max(0, (smooth.shape[1] - long_n) // 2)
+    found.traces = shown, smooth[:, start : start + long_n]
 
 
 def _local(found: Quality, eeg: Array, name: str) -> Array:
@@ -179,12 +214,19 @@ def _lateral(found: Quality, blocks: list[Block]) -> None:
     for block in blocks:
         for side, onsets in _sides(found, block).items():
             for onset in onsets:
-                part = np.asarray(block.eeg[found.scalp, onset : onset + 4 * found.rate], dtype=np.float64)
-                wave = scipy.signal.sosfiltfilt(sections, part, axis=1)[:, found.rate // 2 :]
-                logs[side].append(10 * np.log10(wave.var(axis=1) + 1e-6))
-    if logs[LEFT] and logs[RIGHT]:
-        found.maps["9-13 Hz, left less right hand (dB)"] = np.median(logs[LEFT], axis=0) - np.median(
-            logs[RIGHT], axis=0
+                part = np.asarray(block.eeg[:, onset : onset + 4 * found.rate], dtype=np.float64)
+                wave = scipy.signal.sosfiltfilt(sections, _against_average(found, part), axis=1)
+                power = wave[:, found.rate // 2 :].var(axis=1)
+                logs[side].append(power / np.median(power[power > 0]))  # people's amplitudes differ, maps are compared
+    if not logs[LEFT] or not logs[RIGHT]:
+        return
+    less = _decibel(_typical(logs[LEFT])) - _decibel(_typical(logs[RIGHT]))
+    found.maps["9-13 Hz, left less right hand (dB)"] = less
+    if found.challenge == "rehab/1":  # no rest is kept, so there is nothing to measure a change against
+        c3, c4 = (found.scalp.index(_row(found, name)) for name in ("C3", "C4"))
+        source = "Pfurtscheller & Lopes da Silva 1999, in dB"
+        found.measures.append(
+            Measure("mu, other side less same side", float(less[c4] - less[c3]) / 2, -6, -0.1, "dB", source)
         )
 
 
@@ -200,17 +242,17 @@ def _flicker(found: Quality, blocks: list[Block]) -> None:
                 hz, phase = SSVEP_HZ[code & 7], 0.0
             else:
                 continue
-            part = np.asarray(block.eeg[found.scalp, sample + rate // 5 :][:, : 4 * rate], dtype=np.float64)
-            if part.shape[1] < 4 * rate:
+            whole = np.asarray(block.eeg[:, sample + rate // 5 :][:, : 4 * rate], dtype=np.float64)
+            if whole.shape[1] < 4 * rate:
                 continue
-            where = found.scalp.index(oz)
+            part, where = whole[found.scalp], found.scalp.index(oz)
             for k in (1, 2, 3, 4):
                 here = abs(_at(part[where], k * hz, rate)) ** 2
                 beside = np.mean([abs(_at(part[where], k * hz + off, rate)) ** 2 for off in (-2, -1.25, 1.25, 2)])
                 power.setdefault(k, []).append((here, float(beside)))
             phasors.append(_at(part[where], hz, rate))
             keys.append((hz, phase))
-            spread.append(np.abs([_at(row, hz, rate) for row in part]))
+            spread.append(np.abs([_at(row, hz, rate) for row in _against_average(found, whole)]))
     if not phasors:
         return
     found.snr_db = {k: float(10 * np.log10(np.sum(v, axis=0)[0] / np.sum(v, axis=0)[1])) for k, v in power.items()}
@@ -256,6 +298,12 @@ def _eyes(found: Quality, blocks: list[Block]) -> None:
         around = (hz >= 7) & (hz < 14)
         peak = hz[around][np.argmax(found.spectra["Oz, eyes closed"][1][around])]
         found.measures.append(Measure("alpha peak, eyes closed", float(peak), 8, 13, "Hz", "Klimesch 1999"))
+    if "generated" in parts and len(parts) == 3:
+        logs = {kind: _decibel(found.spectra[f"Oz, {kind}"][1]) for kind in parts}
+        off = logs["generated"] - (logs["eyes open"] + logs["eyes closed"]) / 2
+        rms = float(np.sqrt(np.mean(off[(hz >= 2) & (hz < 38)] ** 2)))
+        source = "our own bound: a fake is not told by its mean spectrum"
+        found.measures.append(Measure("generated against real spectra at Oz, rms", rms, 0, 2.5, "dB", source))
 
 
 Part = Callable[[Quality, list[Block]], None]

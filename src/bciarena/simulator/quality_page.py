@@ -13,16 +13,20 @@ from numpy.typing import NDArray
 
 from bciarena.recording import open_recording
 from bciarena.simulator.head import electrodes
-from bciarena.simulator.quality import ERD_HZ, ERD_S, Quality, measure
+from bciarena.simulator.quality import ERD_HZ, ERD_S, TRACE_HZ, Quality, measure
 
 Array = NDArray[np.float64]
 COLOURS = ("#1f6f8b", "#c8553d", "#3a7d44", "#7b4b94", "#b08900", "#444444")
+ERD_FULL = 80
+"""Change of power in percent that gets the full colour."""
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:1000px;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}table{border-collapse:collapse;width:100%}
-td,th{border-bottom:1px solid #ddd;padding:.3rem .6rem;text-align:left}
-td.n{text-align:right;font-variant-numeric:tabular-nums}
-.row{display:flex;flex-wrap:wrap;gap:1rem}figure{margin:0}figcaption{font-size:.85rem;color:#555}
+td,th{border-bottom:1px solid #ddd;padding:.3rem .6rem;text-align:left}td.n,th.n{text-align:right}
+td.n{font-variant-numeric:tabular-nums}.soft{color:#555;font-size:.9rem}
+.row{display:flex;flex-wrap:wrap;gap:1rem 2rem}
+.two{display:grid;grid-template-columns:repeat(2,max-content);gap:1rem 3rem}
+figure{margin:0}figcaption{font-size:.85rem;color:#555}svg{max-width:100%;height:auto}
 .yes{color:#2a7a2a}.no{color:#b03020;font-weight:600}svg text{font:11px system-ui,sans-serif;fill:#444}
 """
 
@@ -36,15 +40,21 @@ def write_quality(folder: Path, challenge: str) -> Path:
 
 def quality_html(found: Quality) -> str:
     """The whole page."""
-    parts = [f"<h1>{found.challenge}: is this EEG like EEG?</h1>", _table(found)]
-    parts += ["<h2>Six seconds</h2>", _traces(found), "<h2>Spectra</h2>", _spectra(found)]
+    outside = sum(not item.inside for item in found.measures)
+    told = f"{outside} of {len(found.measures)} measures outside" if outside else "every measure inside"
+    intro = f'<p class="soft">Measured on the recordings alone, beside what was published about people: {told}.</p>'
+    parts = [f"<h1>{found.challenge}: is this EEG like EEG?</h1>", intro, _table(found)]
+    parts += ["<h2>A stretch of EEG</h2>", _traces(found), "<h2>Spectra</h2>", _spectra(found)]
     if found.maps:
         maps = [_map(found, title, values) for title, values in found.maps.items()]
         parts.append(f'<h2>Topographies</h2><div class="row">{"".join(maps)}</div>')
+        dead = any(not np.isfinite(values).all() for values in found.maps.values())
+        grey = " Grey: a channel that recorded nothing." if dead else ""
+        parts.append(f'<p class="soft">Against the average of the scalp channels.{grey}</p>')
     if found.erd:
         changes = "".join(_erd(title, change) for title, change in found.erd.items())
-        parts.append(f'<h2>Change of power around imagery</h2><div class="row">{changes}</div>')
-        parts.append("<p>Blue: less power than before the cue (ERD), red: more (ERS), full colour at 80 %.</p>")
+        parts.append(f'<h2>Change of power around imagery</h2><div class="two">{changes}</div>')
+        parts.append(f'<p class="soft">Against 2 to 0.5 s before the onset of imagery. {_scale(ERD_FULL, "%")}</p>')
     if found.snr_db:
         parts.append(f"<h2>Flicker response at Oz by harmonic</h2>{_bars(found)}")
     head = (
@@ -61,115 +71,160 @@ def _table(found: Quality) -> str:
             f'<tr><td>{html.escape(item.name)}</td><td class="n">{item.value:.3g} {item.unit}</td>'
             f'<td class="n">{item.low:g} to {item.high:g}</td><td>{mark}</td><td>{html.escape(item.source)}</td></tr>'
         )
-    head = "<tr><th>measure</th><th>here</th><th>people</th><th></th><th>source</th></tr>"
+    head = '<tr><th>measure</th><th class="n">here</th><th class="n">people</th><th></th><th>source</th></tr>'
     return f"<table>{head}{''.join(lines)}</table>"
+
+
+def _svg(wide: float, tall: float, body: str, title: str, scale: float = 1.0) -> str:
+    name = html.escape(title, quote=True)
+    size = f'width="{wide * scale:g}" height="{tall * scale:g}"'
+    return f'<svg viewBox="0 0 {wide:g} {tall:g}" {size} role="img" aria-label="{name}">{body}</svg>'
 
 
 def _traces(found: Quality) -> str:
     names, waves = found.traces
-    step, wide = 46, 940
-    lines = []
-    for row, (name, wave) in enumerate(zip(names, waves, strict=True)):
-        thin = wave[:: max(1, len(wave) // 1500)]
-        full = 800.0 if name == "ECG" else 100.0  # microvolts that fill a row
-        x = np.linspace(50, wide, len(thin))
-        y = step * (row + 0.5) - thin / full * step
-        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
-        lines.append(f'<text x="2" y="{step * (row + 0.5) + 4:.0f}">{name}</text>')
-        lines.append(f'<polyline points="{path}" fill="none" stroke="{COLOURS[0]}" stroke-width="0.8"/>')
+    step, left, wide = 52, 50, 960
+    seconds = waves.shape[1] / found.rate
     tall = step * len(names)
-    note = "One row is 100 uV (ECG 800 uV)."
-    drawn = f'<svg viewBox="0 0 {wide} {tall}" width="100%">{"".join(lines)}</svg>'
+    lines = []
+    for second in range(int(seconds) + 1):
+        x = left + (wide - left) * second / seconds
+        lines.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{tall}" stroke="#eee"/>')
+        lines.append(f'<text x="{min(x, wide - 18):.1f}" y="{tall + 14}">{second} s</text>')
+    for row, (name, wave) in enumerate(zip(names, waves, strict=True)):
+        thin = wave[:: max(1, len(wave) // 1800)]
+        full = 1200.0 if name == "ECG" else 100.0  # microvolts that fill a row
+        x = np.linspace(left, wide, len(thin))
+        middle = step * (row + 0.5)
+        y = np.clip(middle - thin / full * step, middle - 0.75 * step, middle + 0.75 * step)
+        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+        dead = "" if wave.any() else ' <tspan fill="#b03020">dead</tspan>'
+        lines.append(f'<text x="2" y="{middle + 4:.0f}">{name}{dead}</text>')
+        lines.append(f'<polyline points="{path}" fill="none" stroke="{COLOURS[0]}" stroke-width="0.8"/>')
+    heart = " (ECG 1200 uV)" if "ECG" in names else ""
+    note = f"High-passed at {TRACE_HZ:g} Hz. One row is 100 uV{heart}; what goes further is cut."
+    drawn = _svg(wide, tall + 18, "".join(lines), f"{seconds:g} s of {', '.join(names)}")
     return f"<figure>{drawn}<figcaption>{note}</figcaption></figure>"
 
 
 def _spectra(found: Quality) -> str:
-    wide, tall, left, base = 700, 320, 50, 285
-    top_hz = min(100.0, 0.4 * found.rate)
+    wide, tall, left, base = 720, 330, 50, 290
+    top_hz = 50.0 if found.challenge == "liveness/1" else min(100.0, 0.4 * found.rate)
+    curves = {
+        name: (hz[kept], power[kept])
+        for name, (hz, power) in found.spectra.items()
+        if (kept := (hz >= 1) & (hz <= top_hz) & (power > 0)).any()
+    }
+    values = np.concatenate([power for _, power in curves.values()])
+    low, high = np.floor(np.log10(max(values.min(), 1e-3))), np.ceil(np.log10(values.max()))
 
     def x(hz: Array) -> Array:
         at: Array = left + (wide - left - 20) * np.log(hz) / np.log(top_hz)
         return at
 
     def y(power: Array) -> Array:
-        at: Array = base - (base - 10) * (np.log10(np.maximum(power, 1e-3)) + 3) / 6
+        at: Array = base - (base - 10) * np.clip((np.log10(power) - low) / (high - low), 0, 1)
         return at
 
     lines = []
-    for decade in range(-3, 4):
+    for decade in np.arange(low, high + 1):
         at = float(y(np.array(10.0**decade)))
         lines.append(f'<line x1="{left}" x2="{wide - 20}" y1="{at:.1f}" y2="{at:.1f}" stroke="#eee"/>')
         lines.append(f'<text x="4" y="{at + 4:.1f}">{10.0**decade:g}</text>')
     for tick in (1, 2, 4, 8, 13, 20, 30, 50, 80):
-        if tick < top_hz:
+        if tick <= top_hz:
             at = float(x(np.array(float(tick))))
             lines.append(f'<text x="{at - 6:.1f}" y="{base + 16}">{tick}</text>')
             lines.append(f'<line x1="{at:.1f}" x2="{at:.1f}" y1="10" y2="{base}" stroke="#f3f3f3"/>')
-    for index, (name, (hz, power)) in enumerate(found.spectra.items()):
-        kept = (hz >= 1) & (hz <= top_hz)
-        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x(hz[kept]), y(power[kept]), strict=True))
+    for index, (name, (hz, power)) in enumerate(curves.items()):
+        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x(hz), y(power), strict=True))
         colour = COLOURS[index % len(COLOURS)]
         lines.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        lines.append(f'<text x="{wide - 170}" y="{24 + 16 * index}" style="fill:{colour}">{html.escape(name)}</text>')
-    lines.append(f'<text x="{wide - 150}" y="{tall - 4}">Hz; up: uV²/Hz</text>')
-    return f'<svg viewBox="0 0 {wide} {tall}" width="{wide}">{"".join(lines)}</svg>'
+        lines.append(f'<text x="{wide - 140}" y="{24 + 16 * index}" style="fill:{colour}">{html.escape(name)}</text>')
+    lines.append(f'<text x="{wide - 45}" y="{base + 30}">Hz</text><text x="4" y="{base + 30}">uV²/Hz</text>')
+    return _svg(wide, tall, "".join(lines), f"spectra of {', '.join(curves)}")
+
+
+def _flat(names: tuple[str, ...]) -> Array:
+    """Places on a head seen from above, shape (electrodes, 2): the rim is the equator."""
+    places = electrodes(names)
+    angle = np.arccos(np.clip(places[:, 2], -1, 1)) / (np.pi / 2)
+    flat: Array = places[:, :2] / np.maximum(np.linalg.norm(places[:, :2], axis=1, keepdims=True), 1e-9)
+    return flat * np.minimum(angle, 1.18)[:, None] * 0.84
 
 
 def _map(found: Quality, title: str, values: Array) -> str:
-    """A head seen from above, interpolated between electrodes."""
-    places = electrodes(tuple(found.channels[row] for row in found.scalp))
-    angle = np.arccos(np.clip(places[:, 2], -1, 1)) / (np.pi / 2)
-    flat = places[:, :2] / np.maximum(np.linalg.norm(places[:, :2], axis=1, keepdims=True), 1e-9) * angle[:, None] * 0.8
-    grid = np.linspace(-1.1, 1.1, 64)
+    """A head seen from above, interpolated between the electrodes that recorded something."""
+    flat = _flat(tuple(found.channels[row] for row in found.scalp))
+    alive = np.isfinite(values)
+    own = values[alive]
+    grid = np.linspace(-1.0, 1.0, 96)
     points = np.array([(a, b) for b in grid[::-1] for a in grid])
-    weight = 1 / (np.sum((points[:, None] - flat[None]) ** 2, axis=2) + 0.004) ** 2
-    image = ((weight @ values) / weight.sum(axis=1)).reshape(64, 64)
-    inside = (np.linalg.norm(points, axis=1) <= 1.02).reshape(64, 64)
-    signed = values.min() < 0 < values.max() and "less" in title
-    span = np.abs(values).max() if signed else None
-    low, high = (-span, span) if span else (float(values.min()), float(values.max()))
-    picture = _png(_colour((image - low) / max(high - low, 1e-9), inside))
-    dots = "".join(f'<circle cx="{110 + 100 * a:.1f}" cy="{110 - 100 * b:.1f}" r="1.4"/>' for a, b in flat)
-    nose = '<path d="M102 8 L110 -4 L118 8" fill="none" stroke="#444"/>'
-    body = f'<image href="{picture}" x="0" y="0" width="220" height="220" preserveAspectRatio="none"/>{dots}{nose}'
-    caption = f"{html.escape(title)}: {low:.2g} to {high:.2g}"
-    return f'<figure><svg viewBox="-5 -8 230 235" width="230">{body}</svg><figcaption>{caption}</figcaption></figure>'
+    gap = np.sum((points[:, None] - flat[None, alive]) ** 2, axis=2)
+    weight = np.exp(-gap / 0.018) + 1e-6 / (gap + 0.02) ** 2  # near an electrode its own, far away a mixture
+    image = ((weight @ own) / weight.sum(axis=1)).reshape(96, 96)
+    inside = (np.linalg.norm(points, axis=1) <= 1.0).reshape(96, 96)
+    signed = "less" in title
+    low, high = (-np.abs(own).max(), np.abs(own).max()) if signed else (float(own.min()), float(own.max()))
+    share = (image - low) / max(high - low, 1e-9)
+    picture = _png(_colour(share if signed else 0.5 + 0.5 * share, inside))
+    x, y = 115 + 100 * flat[:, 0], 120 - 100 * flat[:, 1]
+    dots = "".join(
+        f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{1.4 if here else 3:g}" fill="{"#222" if here else "#999"}"/>'
+        for a, b, here in zip(x, y, alive, strict=True)
+    )
+    outline = (
+        '<path d="M104 22 L115 6 L126 22" fill="#fff" stroke="#444"/>'
+        '<path d="M15 105 q-9 15 0 30 M215 105 q9 15 0 30" fill="none" stroke="#444"/>'
+    )
+    rim = '<circle cx="115" cy="120" r="100" fill="none" stroke="#444"/>'
+    body = f'{outline}<image href="{picture}" x="15" y="20" width="200" height="200"/>{rim}{dots}'
+    if signed:
+        caption = f"{html.escape(title)}<br>{_scale(high, 'dB')}"
+    else:
+        caption = f"{html.escape(title)}<br>white {low:.2g}, red {high:.2g}"
+    return f"<figure>{_svg(230, 226, body, title)}<figcaption>{caption}</figcaption></figure>"
+
+
+def _scale(full: float, unit: str) -> str:
+    return f"blue {-full:.2g} {unit}, white 0, red {full:+.2g} {unit}"
 
 
 def _erd(title: str, change: Array) -> str:
-    picture = _png(_colour(np.clip(change[::-1] / 160 + 0.5, 0, 1), np.ones(change.shape, dtype=bool)))
-    wide, tall, left = 300, 180, 30
-    zero = left + (wide - left) * (0 - ERD_S[0]) / (ERD_S[1] - ERD_S[0])
-    ticks = "".join(
-        f'<text x="{left + (wide - left) * (s - ERD_S[0]) / (ERD_S[1] - ERD_S[0]) - 3:.0f}" y="{tall + 14}">{s}</text>'
-        for s in range(int(ERD_S[0]), int(ERD_S[1]) + 1)
-    )
-    rows = "".join(
-        f'<text x="2" y="{tall - tall * (hz - ERD_HZ[0]) / (ERD_HZ[-1] - ERD_HZ[0]) + 4:.0f}">{hz}</text>'
-        for hz in (10, 20, 30)
-    )
-    line = f'<line x1="{zero:.1f}" x2="{zero:.1f}" y1="0" y2="{tall}" stroke="#000"/>'
-    image = (
+    picture = _png(_colour(change[::-1] / (2 * ERD_FULL) + 0.5, np.ones(change.shape, dtype=bool)))
+    wide, tall, left = 400, 190, 30
+    span_s, first_hz, last_hz = ERD_S[1] - ERD_S[0], ERD_HZ[0], ERD_HZ[-1]
+    zero = left + (wide - left) * -ERD_S[0] / span_s
+    body = (
         f'<image href="{picture}" x="{left}" y="0" width="{wide - left}" height="{tall}" preserveAspectRatio="none"/>'
     )
-    drawn = f'<svg viewBox="0 0 {wide} {tall + 20}" width="{wide}">{image}{line}{ticks}{rows}</svg>'
-    return f"<figure>{drawn}<figcaption>{html.escape(title)} (s, Hz)</figcaption></figure>"
+    body += f'<line x1="{zero:.1f}" x2="{zero:.1f}" y1="0" y2="{tall}" stroke="#000"/>'
+    for second in range(int(ERD_S[0]), int(ERD_S[1]) + 1):
+        at = left + (wide - left) * (second - ERD_S[0]) / span_s
+        body += f'<text x="{min(at - 3, wide - 18):.0f}" y="{tall + 14}">{second}{" s" * (second == ERD_S[1])}</text>'
+    for hz in (10, 20, 30):
+        body += f'<text x="2" y="{tall - tall * (hz - first_hz) / (last_hz - first_hz) + 4:.0f}">{hz}</text>'
+    body += '<text x="2" y="10">Hz</text>'
+    return f"<figure>{_svg(wide, tall + 20, body, title)}<figcaption>{html.escape(title)}</figcaption></figure>"
 
 
 def _bars(found: Quality) -> str:
-    parts = []
+    top = max(5.0, *found.snr_db.values())
+    parts = ['<line x1="30" x2="320" y1="160" y2="160" stroke="#999"/>']
     for index, (harmonic, value) in enumerate(found.snr_db.items()):
-        size = max(0.0, value) * 8
-        x = 30 + 70 * index
+        size = max(0.0, value) * 130 / top
+        x = 40 + 70 * index
         parts.append(f'<rect x="{x}" y="{160 - size:.1f}" width="45" height="{size:.1f}" fill="{COLOURS[0]}"/>')
         parts.append(
             f'<text x="{x}" y="{152 - size:.1f}">{value:.1f} dB</text><text x="{x + 14}" y="176">{harmonic}f</text>'
         )
-    return f'<svg viewBox="0 0 330 185" width="330">{"".join(parts)}</svg>'
+    told = ", ".join(f"{harmonic}f {value:.1f} dB" for harmonic, value in found.snr_db.items())
+    note = "Power at the flicker's frequency and its multiples over the power 1.25 to 2 Hz beside them."
+    return f"<figure>{_svg(330, 185, ''.join(parts), told)}<figcaption>{note}</figcaption></figure>"
 
 
 def _colour(share: Array, shown: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """Blue over white to red, shape (rows, columns, 4)."""
+    """Blue over white to red for 0 to 1, shape (rows, columns, 4)."""
     share = np.clip(share, 0, 1)
     down, up = np.minimum(1, 2 * share), np.minimum(1, 2 - 2 * share)
     red, green, blue = 40 + 215 * down, 60 + 195 * np.minimum(down, up), 60 + 195 * up

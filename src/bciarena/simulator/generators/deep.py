@@ -8,6 +8,8 @@ coloured noise. So minutes on a CPU are enough. Needs the extra ``[deep]``.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -86,19 +88,19 @@ class DeepGenerator:
     Parameters
     ----------
     settings : DeepSettings
+    say : callable, optional
+        Told how far training is; without it a progress bar is shown.
     """
 
-    def __init__(self, settings: DeepSettings | None = None) -> None:
+    def __init__(self, settings: DeepSettings | None = None, say: Callable[[str], None] | None = None) -> None:
         if not deep_available():
             raise BadInput("the deep generator needs PyTorch: pip install 'bciarena[deep]'")
-        self.settings = settings or DeepSettings()
+        self.settings, self._say = settings or DeepSettings(), say
         self._colours: dict[int, list[_Colour]] = {}
         self._net: Denoiser | None = None
 
     def fit(self, real: Real) -> Self:
-        """Train the net, with a progress bar."""
-        from rich.progress import Progress
-
+        """Train the net; shows how far it is."""
         from bciarena.simulator.generators import deep_net
 
         settings = self.settings
@@ -120,8 +122,7 @@ class DeepGenerator:
             cut = [whitened[p][:, k : k + window_n] for p, k in zip(people, firsts, strict=True)]
             return np.stack(cut), people
 
-        with Progress() as progress:
-            task = progress.add_task("training the deep generator", total=settings.train_steps)
+        with _shown(settings.train_steps, self._say) as advance:
             self._net = deep_net.train(
                 windows,
                 channels_n=whitened[0].shape[0],
@@ -129,7 +130,7 @@ class DeepGenerator:
                 width=settings.width,
                 steps=settings.train_steps,
                 seed=settings.seed,
-                advance=lambda _loss: progress.advance(task),
+                advance=advance,
             )
         self._colours = colours
         return self
@@ -158,6 +159,28 @@ class DeepGenerator:
         made = _resampled(_coloured(white, colour), slow_n * SRATE // RATE)
         margin_n = MARGIN_N * SRATE // RATE
         return np.ascontiguousarray(made[:, margin_n : margin_n + count_n])
+
+
+@contextmanager
+def _shown(steps: int, say: Callable[[str], None] | None) -> Iterator[Callable[[], object]]:
+    """What to call after each training step: it tells ``say`` every percent, or moves a progress bar."""
+    if say is not None:
+        done = 0
+
+        def tell() -> None:
+            nonlocal done
+            done += 1
+            if done * 100 // steps > (done - 1) * 100 // steps:
+                say(f"the deep generator learns, {done * 100 // steps} %")
+
+        yield tell
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True)) as progress:
+        task = progress.add_task("training the deep generator", total=steps)
+        yield lambda: progress.advance(task)
 
 
 def _resampled(signal: Array, count_n: int) -> Array:

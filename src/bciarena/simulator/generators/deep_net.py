@@ -104,7 +104,7 @@ def train(
     width: int,
     steps: int,
     seed: int,
-    advance: Callable[[float], None],
+    advance: Callable[[], object],
 ) -> Denoiser:
     """Train on batches drawn by ``windows(rng)``: signals (batch, channels, n) and people (batch,)."""
     rng = np.random.default_rng(seed)
@@ -132,7 +132,7 @@ def train(
             keep = min(0.995, (1 + step) / (10 + step))
             for slow, fast in zip(average.parameters(), net.parameters(), strict=True):
                 slow.lerp_(fast, 1 - keep)
-        advance(float(loss.detach()))
+        advance()
     return average.eval()
 
 

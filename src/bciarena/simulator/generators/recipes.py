@@ -6,6 +6,8 @@ eval_B goes further and mixes: switching states, blended runs, bent spectra.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bciarena.errors import BadInput
 from bciarena.simulator.generators.base import Generator
 from bciarena.simulator.generators.deep import DeepGenerator, DeepSettings, deep_available
@@ -40,7 +42,9 @@ def settings_for(split: str) -> tuple[ParametricSettings, SpectralSettings, Deep
     return _RECIPES[split]
 
 
-def generators_for(split: str, deep: bool | None = None) -> tuple[dict[str, Generator], str]:
+def generators_for(
+    split: str, deep: bool | None = None, say: Callable[[str], None] | None = None
+) -> tuple[dict[str, Generator], str]:
     """Return the unfitted generators of a set by name, and a note on what is missing ("" if nothing).
 
     Parameters
@@ -49,6 +53,8 @@ def generators_for(split: str, deep: bool | None = None) -> tuple[dict[str, Gene
         eval_train, eval_A or eval_B.
     deep : bool, optional
         Whether to use the deep generator; None uses it where PyTorch is installed.
+    say : callable, optional
+        Told how far training is, instead of a progress bar.
     """
     parametric, spectral, net = settings_for(split)
     generators: dict[str, Generator] = {
@@ -56,7 +62,7 @@ def generators_for(split: str, deep: bool | None = None) -> tuple[dict[str, Gene
         "spectral": SpectralGenerator(spectral),
     }
     if deep or (deep is None and deep_available()):
-        generators["deep"] = DeepGenerator(net)
+        generators["deep"] = DeepGenerator(net, say)
         return generators, ""
     return generators, (
         "fakes are made by two of the three generators (parametric, spectral): the deep one is left out"
