@@ -18,7 +18,7 @@ MUSCLES = {
     "neck_left": (-0.55, -0.80, -0.25),
     "neck_right": (0.55, -0.80, -0.25),
 }
-"""Where the muscles lie on the unit head (Goncharova 2003): a decaying spot around each."""
+"""Where the muscles lie on the unit head (Goncharova 2003: brow and temples): a decaying spot around each."""
 MUSCLE_SPOT = 0.38
 FIBRES = 2
 """Independent fibres in each muscle: muscle is not one source."""
@@ -93,7 +93,7 @@ def _saccade(made: Floats, rate: int, at_s: float, rng: np.random.Generator) -> 
 def _muscles(person: Person, timeline: Timeline, rng: np.random.Generator) -> Floats:
     samples, rate = timeline.samples, timeline.rate
     _, hz = grid(samples, rate)
-    # Flat from 30 to 100 Hz, little below 15 Hz, falling above 150 Hz (Goncharova 2003).
+    # Flat from 30 to 100 Hz, little below 15 Hz, falling above 150 Hz (chosen).
     shape = 1 / (1 + (20 / np.maximum(hz, 1)) ** 4) / (1 + (hz / 150) ** 4)
     shape /= shape.sum() * (hz[1] - hz[0])
     tonic = np.exp(0.5 * person.rng("tonic muscles").standard_normal(len(MUSCLES)))

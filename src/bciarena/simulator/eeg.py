@@ -24,7 +24,7 @@ WHOLE_CAP = tuple(
 """The channels an average reference is taken over."""
 
 CAP_SHIFT = 0.03
-"""How far a cap is turned between sittings, in radians: 3 mm on the scalp (Atcherson 2007)."""
+"""How far a cap is turned between sittings, in radians: 3 mm on the scalp (Atcherson 2007: SD of 3-13 mm)."""
 HEART_UV = 900.0
 """R wave of the ECG row."""
 

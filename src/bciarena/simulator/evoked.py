@@ -20,13 +20,13 @@ PLACES = {
 """Sources: the electrode above, depth in head radii, share of current towards the front."""
 ROWS = tuple(PLACES)
 HARMONICS = (1.0, 1.0, 0.42, 0.36, 0.2)
-"""Size of each harmonic: the first, then in parts of the person's second (Wang 2017, Herrmann 2001)."""
+"""Size of each harmonic: the first, then in parts of the person's second (chosen)."""
 UPSTREAM = {"left": (0.45, 0.35), "right": (0.45, -0.35)}
 """Higher visual areas: share of the response of V1 and its phase lead in radians: the map turns a little."""
 UNATTENDED = 0.12
-"""Response to a flicker that is seen and not looked at, in parts (Mueller 1998)."""
+"""Response to a flicker that is seen and not looked at, in parts (Mueller 1998: attention raises it; size chosen)."""
 ADAPTATION, ADAPTATION_S = 0.2, 1.5
-"""Loss of response to a lasting flicker, and how fast (Heinrich & Bach 2001)."""
+"""Loss of response to a lasting flicker, and how fast (Heinrich & Bach 2001: exponential; numbers chosen)."""
 SSVEP_RISE_S = 0.12
 
 

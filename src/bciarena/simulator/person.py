@@ -1,8 +1,9 @@
 """Who a made-up subject is: traits drawn from documented distributions, and how they drift between sessions.
 
-Every distribution stands with the source of its centre and spread. Amplitudes are microvolts (rms for rhythms, at the
-electrode where the source is strongest). Where a source gives a range and no spread, the spread is set so
-that about 95 % of people lie inside the range.
+Every distribution stands with its origin. A name and year is a publication (listed in docs/simulator.md) and what
+was taken from it; ``measured`` is taken from recordings used in development; ``chosen`` is set by hand, so that the
+whole looks and decodes as recordings of people do. Amplitudes are microvolts (rms for rhythms, at the electrode
+where the source is strongest).
 """
 
 from __future__ import annotations
@@ -43,46 +44,49 @@ class Spread(NamedTuple):
 
 
 TRAITS: dict[str, Spread] = {
-    "alpha_hz": Spread(10.0, 0.9, 8.0, 12.5, False, 0.12, "Klimesch 1999: adult alpha peak 10 Hz, SD about 1 Hz"),
-    "alpha_width_hz": Spread(0.9, 0.25, 0.5, 1.8, True, 0.05, "Donoghue 2020: alpha peak widths of 1-4 Hz (2 SD)"),
-    "alpha_uv": Spread(3.8, 0.45, 1.0, 12.0, True, 0.12, "Barry 2007: eyes-open alpha of 3-8 uV at Oz"),
-    "berger": Spread(2.2, 0.25, 1.2, 4.5, True, 0.08, "Barry 2007: eyes closed doubles to trebles alpha amplitude"),
-    "exponent": Spread(1.35, 0.2, 0.8, 2.0, False, 0.05, "Donoghue 2020, Voytek 2015: aperiodic exponent 1-2"),
-    "background": Spread(0.8, 0.35, 0.2, 4.0, True, 0.08, "SSVEP recordings: 0.6-2 uV^2/Hz at 12 Hz at Oz"),
-    "theta_uv": Spread(1.6, 0.35, 0.4, 5.0, True, 0.1, "Mitchell 2008: frontal-midline theta of some uV"),
-    "theta_hz": Spread(6.0, 0.5, 4.5, 7.5, False, 0.1, "Mitchell 2008: frontal-midline theta 4-8 Hz"),
-    "mu_hz": Spread(10.8, 0.9, 8.5, 13.0, False, 0.1, "Pfurtscheller 1999: mu 8-13 Hz, above occipital alpha"),
-    "mu_uv": Spread(4.6, 0.4, 0.8, 12.0, True, 0.12, "Blankertz 2010: rolandic peak 2-10 dB above the aperiodic part"),
-    "beta_hz": Spread(20.0, 2.0, 15.0, 26.0, False, 0.2, "Pfurtscheller 1999: beta near twice mu, 16-24 Hz"),
-    "beta_uv": Spread(1.4, 0.4, 0.2, 5.0, True, 0.1, "Pfurtscheller 1999: central beta about a third of mu"),
-    "erd": Spread(0.46, 0.3, 0.05, 0.75, True, 0.1, "Pfurtscheller 1999: imagery ERD of 20-80 % of power"),
-    "ipsilateral": Spread(0.38, 0.15, 0.1, 0.8, False, 0.05, "Pfurtscheller 1997: weaker ERD on the same side"),
-    "erd_latency_s": Spread(0.45, 0.12, 0.2, 0.9, False, 0.03, "Pfurtscheller 1999: ERD builds up within 0.5-1 s"),
-    "rebound": Spread(0.5, 0.4, 0.0, 1.2, True, 0.1, "Pfurtscheller 1996: beta rebound within 1 s after the end"),
-    "ssvep_uv": Spread(4.6, 0.35, 1.0, 12.0, True, 0.1, "Wang 2017: 1-4 uV at Oz, against a near reference"),
-    "ssvep_latency_s": Spread(0.14, 0.008, 0.11, 0.17, False, 0.002, "Chen 2015: 0.14 s"),
-    "ssvep_fall": Spread(0.9, 0.2, 0.3, 1.6, False, 0.05, "Pastor 2003, Wang 2017: amplitude falls above 10 Hz"),
-    "harmonic": Spread(0.6, 0.25, 0.2, 1.2, True, 0.05, "Wang 2017: second harmonic about half of the first"),
-    "p300_uv": Spread(7.0, 0.35, 2.0, 16.0, True, 0.1, "Polich 2007: visual P3 of 5-15 uV, less for plain cues"),
-    "n1_uv": Spread(5.0, 0.35, 1.5, 12.0, True, 0.1, "Luck 2014: visual P1/N1 of some uV at PO7/PO8"),
-    "blinks_a_minute": Spread(14.0, 0.45, 3.0, 40.0, True, 0.1, "Bentivoglio 1997: 17 at rest, 4.5 when reading"),
-    "blink_uv": Spread(130.0, 0.3, 50.0, 300.0, True, 0.08, "Joyce 2004: blinks of 100-200 uV at the forehead"),
-    "muscle_uv": Spread(1.0, 0.5, 0.3, 8.0, True, 0.2, "Goncharova 2003: temporal and frontal muscle above 20 Hz"),
-    "heart_hz": Spread(1.15, 0.14, 0.8, 1.7, False, 0.05, "Task Force 1996: 60-80 beats a minute"),
-    "mains_uv": Spread(2.0, 0.7, 0.1, 15.0, True, 0.4, "Neuracle recordings: some uV at 50 Hz"),
-    "sensor_uv": Spread(0.07, 0.3, 0.03, 0.2, True, 0.1, "SSVEP recordings: floor below 0.1 uV/sqrt(Hz)"),
-    "drift_uv": Spread(3.0, 0.4, 0.5, 12.0, True, 0.2, "Huigen 2002: electrode drift, 1/f^2, some uV at 1 Hz"),
-    "attention": Spread(0.25, 0.3, 0.08, 0.6, True, 0.1, "trial-to-trial spread of responses (Myrden & Chau 2015)"),
-    "lapse": Spread(0.06, 0.6, 0.0, 0.3, True, 0.2, "Weissman 2006: lapses of attention in some % of trials"),
+    "alpha_hz": Spread(10.0, 0.9, 8.0, 12.5, False, 0.12, "Haegens 2014: peak at 10.3 Hz on average; spread chosen"),
+    "alpha_width_hz": Spread(0.9, 0.25, 0.5, 1.8, True, 0.05, "chosen: alpha peaks about 2 Hz wide"),
+    "alpha_uv": Spread(3.8, 0.45, 1.0, 12.0, True, 0.12, "chosen: some uV at Oz with eyes open"),
+    "berger": Spread(2.2, 0.25, 1.2, 4.5, True, 0.08, "Barry 2007: alpha is larger with eyes closed; factor chosen"),
+    "exponent": Spread(1.35, 0.2, 0.8, 2.0, False, 0.05, "chosen: 1-2, as fits in the manner of Donoghue 2020 give"),
+    "background": Spread(0.8, 0.35, 0.2, 4.0, True, 0.08, "measured: SSVEP recordings, 0.6-2 uV^2/Hz at 12 Hz at Oz"),
+    "theta_uv": Spread(1.6, 0.35, 0.4, 5.0, True, 0.1, "Mitchell 2008: frontal-midline theta; size chosen"),
+    "theta_hz": Spread(6.0, 0.5, 4.5, 7.5, False, 0.1, "Mitchell 2008: frontal-midline theta, 4-8 Hz"),
+    "mu_hz": Spread(10.8, 0.9, 8.5, 13.0, False, 0.1, "Pfurtscheller 1999: mu within 8-13 Hz; centre chosen"),
+    "mu_uv": Spread(4.6, 0.4, 0.8, 12.0, True, 0.12, "Blankertz 2010: rolandic peak above the 1/f part; size chosen"),
+    "beta_hz": Spread(20.0, 2.0, 15.0, 26.0, False, 0.2, "Pfurtscheller 1999: central beta beside mu; centre chosen"),
+    "beta_uv": Spread(1.4, 0.4, 0.2, 5.0, True, 0.1, "chosen: central beta about a third of mu"),
+    "erd": Spread(0.46, 0.3, 0.05, 0.75, True, 0.1, "Pfurtscheller 1999: ERD; size chosen, decoders do as on eegmmidb"),
+    "ipsilateral": Spread(0.38, 0.15, 0.1, 0.8, False, 0.05, "chosen: weaker ERD on the same side"),
+    "erd_latency_s": Spread(0.45, 0.12, 0.2, 0.9, False, 0.03, "chosen: ERD builds up within a second"),
+    "rebound": Spread(0.5, 0.4, 0.0, 1.2, True, 0.1, "Pfurtscheller 1996: beta rebound after the end; size chosen"),
+    "ssvep_uv": Spread(4.6, 0.35, 1.0, 12.0, True, 0.1, "chosen: FBCCA does somewhat better than on Wang 2017, BETA"),
+    "ssvep_latency_s": Spread(0.14, 0.008, 0.11, 0.17, False, 0.002, "Chen 2015, Wang 2017: visual delay of 0.14 s"),
+    "ssvep_fall": Spread(0.9, 0.2, 0.3, 1.6, False, 0.05, "Pastor 2003: falls above 15 Hz; from 10 Hz on, chosen"),
+    "harmonic": Spread(0.6, 0.25, 0.2, 1.2, True, 0.05, "chosen: second harmonic about half of the first"),
+    "p300_uv": Spread(7.0, 0.35, 2.0, 16.0, True, 0.1, "Polich 2007: visual P3; size chosen, small for plain cues"),
+    "n1_uv": Spread(5.0, 0.35, 1.5, 12.0, True, 0.1, "Luck 2014: visual P1/N1 at PO7/PO8; size chosen"),
+    "blinks_a_minute": Spread(14.0, 0.45, 3.0, 40.0, True, 0.1, "Bentivoglio 1997: log-normal, 17; 4.5 when reading"),
+    "blink_uv": Spread(130.0, 0.3, 50.0, 300.0, True, 0.08, "chosen: blinks of 100-200 uV at the forehead"),
+    "muscle_uv": Spread(1.0, 0.5, 0.3, 8.0, True, 0.2, "Goncharova 2003: temples and brow, above 20 Hz; size chosen"),
+    "heart_hz": Spread(1.15, 0.14, 0.8, 1.7, False, 0.05, "chosen: 60-80 beats a minute"),
+    "mains_uv": Spread(2.0, 0.7, 0.1, 15.0, True, 0.4, "chosen: some uV at 50 Hz"),
+    "sensor_uv": Spread(0.07, 0.3, 0.03, 0.2, True, 0.1, "measured: SSVEP recordings, floor below 0.1 uV/sqrt(Hz)"),
+    "drift_uv": Spread(3.0, 0.4, 0.5, 12.0, True, 0.2, "Huigen 2002: skin contact, 1-20 uV rms; Gondran 1996: 1/f^2"),
+    "attention": Spread(0.25, 0.3, 0.08, 0.6, True, 0.1, "Myrden & Chau 2015: results follow mental state; chosen"),
+    "lapse": Spread(0.06, 0.6, 0.0, 0.3, True, 0.2, "Weissman 2006: attention lapses; share chosen"),
 }  # fmt: skip
 """Name -> distribution. Amplitudes in uV, ``erd`` is the loss of amplitude, ``background`` uV^2/Hz at 10 Hz."""
 
 ILLITERATE_SHARE = 0.2
-"""Blankertz 2010: 15-30 % of people gain no control through imagery."""
+"""Blankertz 2010: about 20 % of people do not reach control through imagery."""
 PATIENT_SHARE = 0.4
-"""Rehab: patients among the subjects; weaker, slower ERD on the affected side (Platz 2000, Scherer 2007)."""
+"""Rehab: patients among the subjects, with weaker ERD on the affected side.
+
+Braun 2017: imagery EEG of stroke patients tells the paretic side. Share and size are chosen.
+"""
 PLACE_SD = 0.07
-"""How far a person's sources lie from the textbook's, in head radii (6 mm; Yousry 1997: hand knob)."""
+"""How far a person's sources lie from the textbook's, in head radii (6 mm, chosen)."""
 
 
 @dataclass(frozen=True)
