@@ -22,15 +22,17 @@ export class SpellerStage {
   layout() {
     this.pen = fit(this.canvas);
     const [w, h] = [this.canvas.clientWidth, this.canvas.clientHeight];
-    const side = Math.min((w - 40) / (COLUMNS * 1.25), (h - 130) / (ROWS * 1.35));
+    // Cells of whole pixels: sharp edges, and filling them needs no smoothing.
+    const cell = Math.floor(Math.min((w - 40) / (COLUMNS * 1.25), (h - 130) / (ROWS * 1.35)) / CELLS);
+    const side = cell * CELLS;
     const [gapX, gapY] = [(w - 40 - side * COLUMNS) / (COLUMNS - 1), (h - 130 - side * ROWS) / (ROWS - 1)];
     this.keys = LABELS.map((label, k) => {
-      const [x, y] = [20 + (k % COLUMNS) * (side + gapX), 100 + Math.floor(k / COLUMNS) * (side + gapY)];
+      const [x, y] = [Math.round(20 + (k % COLUMNS) * (side + gapX)), Math.round(100 + Math.floor(k / COLUMNS) * (side + gapY))];
       const grid = new Path2D();
-      const cell = side / CELLS;
       for (let i = 0; i < CELLS; i++) for (let j = 0; j < CELLS; j++) if ((i + j) % 2) grid.rect(x + i * cell, y + j * cell, cell, cell);
       return { label, x, y, side, grid };
     });
+    this.scene = null;
   }
 
   // The luminance of every key's grid at a time; also what the photometric test asks for.
@@ -43,34 +45,48 @@ export class SpellerStage {
     });
   }
 
+  // What stands still is drawn when it changes; a frame of flicker draws the keys alone.
   draw(step, timeS) {
     const pen = this.pen;
-    pen.fillStyle = "#000";
-    pen.fillRect(0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
+    const cued = ["cue", "still", "flicker"].includes(step?.kind) ? step.params.key : null;
+    const scene = [step?.kind, cued, this.said, this.typed, this.note, this.patch].join("|");
+    if (scene !== this.scene) this.still(step, cued);
+    this.scene = scene;
     const back = grey(level(BACKGROUND));
     const levels = this.levels(step, timeS);
-    const cued = ["cue", "still", "flicker"].includes(step?.kind) ? step.params.key : null;
+    pen.font = `${this.keys[0].side * 0.42}px system-ui`;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
     this.keys.forEach((key, k) => {
       pen.fillStyle = back;
       pen.fillRect(key.x, key.y, key.side, key.side);
       pen.fillStyle = grey(levels[k]);
       pen.fill(key.grid);
       pen.fillStyle = "#000";
-      pen.font = `${key.side * 0.42}px system-ui`;
-      pen.textAlign = "center";
-      pen.textBaseline = "middle";
       pen.fillText(key.label, key.x + key.side / 2, key.y + key.side / 2);
+    });
+    drawPatch(this, pen, this.canvas, step?.kind === "flicker" && Math.sin(2 * Math.PI * (step.params.hz ?? 10) * timeS + (step.params.phase_rad ?? 0)) > 0);
+  }
+
+  still(step, cued) {
+    const [pen, w] = [this.pen, this.canvas.clientWidth];
+    pen.fillStyle = "#000";
+    pen.fillRect(0, 0, w, this.canvas.clientHeight);
+    this.keys.forEach((key, k) => {
       if (cued === k + 1 && step.kind === "cue") this.frame(key, "#e33", 5);
       if (cued === k + 1 && step.kind !== "cue") this.mark(key);
       if (step?.kind === "feedback" && this.said === k + 1) this.frame(key, "#3c6", 6);
     });
-    pen.textAlign = "left";
     pen.fillStyle = "#222";
-    pen.fillRect(20, 16, this.canvas.clientWidth - 40, 56);
+    pen.fillRect(20, 16, w - 40, 56);
     pen.fillStyle = "#eee";
     pen.font = "30px system-ui";
-    pen.fillText(this.note ?? `${this.typed}▏`, 34, 46);
-    drawPatch(this, pen, this.canvas, step?.kind === "flicker" && Math.sin(2 * Math.PI * (step.params.hz ?? 10) * timeS + (step.params.phase_rad ?? 0)) > 0);
+    pen.textAlign = "left";
+    pen.textBaseline = "middle";
+    // The end of a long text is what one wants to see.
+    let text = this.note ?? `${this.typed}▏`;
+    while (!this.note && pen.measureText(text).width > w - 70) text = text.slice(Math.ceil(text.length / 20));
+    pen.fillText(text, 34, 46, w - 70);
   }
 
   frame(key, colour, width) {
