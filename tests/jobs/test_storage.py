@@ -3,17 +3,47 @@
 from __future__ import annotations
 
 import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bciarena.errors import BadInput
 from bciarena.jobs.storage import Damaged, Missing, Storage, Unwell
+from tests.jobs.playing import wait_for
 
 
-@pytest.fixture(params=["folder", "memory"])
+@pytest.fixture
+def ftp_url(tmp_path: Path) -> Iterator[str]:
+    """A real server on the other side of a socket."""
+    (tmp_path / "ftp").mkdir()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["-i", "127.0.0.1", "-p", str(port), "-u", "arena", "-P", "secret", "-w", "-d", str(tmp_path / "ftp")]
+    # On Python 3.11 the server stands on modules that the standard library warns about.
+    server = subprocess.Popen([sys.executable, "-W", "ignore", "-m", "pyftpdlib", *options], stderr=subprocess.DEVNULL)
+    wait_for(lambda: _answers(port), 30, "the FTP server answers")
+    yield f"ftp://arena:secret@127.0.0.1:{port}/store"
+    server.terminate()
+    server.wait()
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as asked:
+        return asked.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture(params=["folder", "memory", "ftp"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
-    url = str(tmp_path / "store") if request.param == "folder" else f"memory://{tmp_path.name}"
+    url = {
+        "folder": lambda: str(tmp_path / "store"),
+        "memory": lambda: f"memory://{tmp_path.name}",
+        "ftp": lambda: request.getfixturevalue("ftp_url"),
+    }[request.param]()
     return Storage(url, tmp_path / "cache")
 
 
@@ -112,3 +142,15 @@ def test_unknown_protocol_is_bad_input() -> None:
 def test_a_folder_named_relative_is_the_same_from_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert Storage("store", tmp_path / "cache").url == str(tmp_path / "store")
+
+
+def test_a_remote_store_that_is_away_is_one_line_without_the_password(ftp_url: str, tmp_path: Path) -> None:
+    with pytest.raises(Unwell, match=r"storage ftp://127.0.0.1:\d+/store: cannot be reached: ") as wrong:
+        Storage(ftp_url.replace("secret", "guess"), tmp_path / "cache")
+    assert "guess" not in str(wrong.value)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        away = f"ftp://arena:secret@127.0.0.1:{free.getsockname()[1]}/store"
+        with pytest.raises(Unwell, match="refused") as refused:
+            Storage(away, tmp_path / "cache")
+    assert "secret" not in str(refused.value)

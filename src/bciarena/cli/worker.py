@@ -41,7 +41,8 @@ def main(
         work = Work(Queue(base), place, runner, say=say, once=once, lease_s=lease_s)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: work.stopping.set())
-        say(f"{work.name}: {runner.slots} jobs at once ({runner.name}), database {db.shown(base)}, storage {place.url}")
+        places = f"database {db.shown(base)}, storage {place.shown}"
+        say(f"{work.name}: {runner.slots} jobs at once ({runner.name}), {places}")
         work.run()
     finally:
         base.dispose()

@@ -11,13 +11,12 @@ import os
 import signal
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
 
 
-def main(worker: int, storage_url: str, cache: str) -> None:
+def main(worker: int) -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != worker:  # it died before we asked to be told
         return
@@ -29,7 +28,7 @@ def main(worker: int, storage_url: str, cache: str) -> None:
     from bciarena.jobs.perform import perform
     from bciarena.jobs.storage import Storage
 
-    storage = Storage(storage_url, Path(cache))
+    storage = Storage()
 
     def answer(**line: Any) -> None:
         answers.write(json.dumps(line) + "\n")
@@ -42,4 +41,4 @@ def main(worker: int, storage_url: str, cache: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(int(sys.argv[1]))

@@ -26,12 +26,13 @@ class Child:
     """One process and the job it does."""
 
     def __init__(self, storage: Storage) -> None:
-        command = [sys.executable, "-m", "bciarena.jobs.child", str(os.getpid()), storage.url, str(storage.cache)]
+        # Not on the command line: a URL may hold a password, and every user of the machine sees those.
+        places = {"ARENA_STORAGE": storage.url, "ARENA_CACHE": str(storage.cache)}
         self.process = subprocess.Popen(
-            command,
+            [sys.executable, "-m", "bciarena.jobs.child", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **ONE_THREAD},
+            env={**os.environ, **ONE_THREAD, **places},
             start_new_session=True,
         )
         assert self.process.stdout is not None

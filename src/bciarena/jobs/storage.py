@@ -58,13 +58,20 @@ class Storage:
         try:
             self.fs, root = fsspec.core.url_to_fs(self.url)
         except (ValueError, ImportError) as error:
-            raise BadInput(f"storage {self.url}: {error}") from error
+            raise BadInput(f"storage {self.shown}: {error}") from error
+        except Exception as error:
+            raise Unwell(f"storage {self.shown}: cannot be reached: {error or type(error).__name__}") from error
         self.root = str(root).rstrip("/")
         protocol = self.fs.protocol if isinstance(self.fs.protocol, str) else self.fs.protocol[0]
         self.is_local = protocol in ("file", "local")
         self._whole_uploads = protocol in WHOLE_UPLOADS
         if self.is_local:
             self.url = self.root  # absolute: other processes may stand elsewhere
+
+    @property
+    def shown(self) -> str:
+        """The URL as messages name it: without user and password."""
+        return re.sub(r"(?<=://)[^/@]*@", "", self.url)
 
     # ------------------------------------------------------------------ putting
 
@@ -139,18 +146,15 @@ class Storage:
         if path is not None:
             entry = self._manifest(name).get(path)
             if entry is None:
-                raise Missing(f"storage {self.url}: {name} has no file {path!r}")
+                raise Missing(f"storage {self.shown}: {name} has no file {path!r}")
             kind, digest = "file", entry[0]
         return self._bytes(kind, digest)
 
     def _bytes(self, kind: str, digest: str) -> bytes:
         with self._trouble_told("reading"):
-            try:
-                content = bytes(self.fs.cat_file(self._where(kind, digest)))
-            except FileNotFoundError:
-                raise Missing(f"storage {self.url}: {kind}-{digest} is not there") from None
+            content = bytes(self.fs.cat_file(self._there(kind, digest)))
         if hashlib.sha256(content).hexdigest() != digest:
-            raise Damaged(f"storage {self.url}: {kind}-{digest} is damaged: its digest does not match")
+            raise Damaged(f"storage {self.shown}: {kind}-{digest} is damaged: its digest does not match")
         return content
 
     def _manifest(self, name: str) -> dict[str, tuple[str, int]]:
@@ -189,22 +193,19 @@ class Storage:
         for path, (digest, _) in self._manifest(name).items():
             target = folder / path
             if target.is_absolute() != folder.is_absolute() or ".." in Path(path).parts:
-                raise Damaged(f"storage {self.url}: {name} names a file outside of itself: {path!r}")
+                raise Damaged(f"storage {self.shown}: {name} names a file outside of itself: {path!r}")
             target.parent.mkdir(parents=True, exist_ok=True)
             self._bring(digest, target)
 
     def _bring(self, digest: str, target: Path) -> None:
-        source = self._where("file", digest)
-        try:
-            if self.is_local:
-                _link_or_copy(source, target)
-            else:
-                self.fs.get_file(source, str(target))
-        except FileNotFoundError:
-            raise Missing(f"storage {self.url}: file-{digest} is not there") from None
+        source = self._there("file", digest)
+        if self.is_local:
+            _link_or_copy(source, target)
+        else:
+            self.fs.get_file(source, str(target))
         with open(target, "rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                raise Damaged(f"storage {self.url}: file-{digest} is damaged: its digest does not match")
+                raise Damaged(f"storage {self.shown}: file-{digest} is damaged: its digest does not match")
 
     def trim(self, keep_bytes: int, idle_s: float = 3600.0) -> int:
         """Remove from the cache what was used longest ago, until it is small enough; never what was used just now."""
@@ -240,9 +241,16 @@ class Storage:
     def _where(self, kind: str, digest: str) -> str:
         return f"{self.root}/{kind}/{digest[:2]}/{digest}"
 
+    def _there(self, kind: str, digest: str) -> str:
+        """Where something is stored; asked first: each kind of store says "not there" its own way."""
+        where = self._where(kind, digest)
+        if not self.fs.exists(where):
+            raise Missing(f"storage {self.shown}: {kind}-{digest} is not there")
+        return where
+
     @contextmanager
     def _trouble_told(self, doing: str, where: Path | None = None) -> Iterator[None]:
-        place = f"storage {self.url}" if where is None else f"cache {where}"
+        place = f"storage {self.shown}" if where is None else f"cache {where}"
         try:
             yield
         except (Fault, BadInput):
@@ -252,6 +260,11 @@ class Storage:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 said = "the disk is full; make room and the work goes on"
             raise Unwell(f"{place}: {doing} failed: {said}") from error
+        except Exception as error:
+            if self.is_local:
+                raise
+            # FTP, S3 and the others have errors of their own kinds.
+            raise Unwell(f"{place}: {doing} failed: {error or type(error).__name__}") from error
 
 
 def _split(name: str) -> tuple[str, str]:
