@@ -35,7 +35,7 @@ class End(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Where a run is, for people who wait."""
+    """Where a run is, for people who wait. ``trial`` is 0 where the stream hides them."""
 
     subject: int
     block: int
@@ -82,8 +82,9 @@ class Match:
         self.budget_s = budget_s or max(recording.seconds, LEAST_BUDGET_S)
         self.packets = 0
         self.total_packets = sum(-(-block.samples // rulebook.packet_n) for _, _, block in recording)
+        shown = {code for code in rulebook.opens if rulebook.mask[code]}  # a count of hidden trials would tell onsets
         self._opened = {
-            (subject, number): [event.sample for event in block.events if event.code in rulebook.opens]
+            (subject, number): [event.sample for event in block.events if event.code in shown]
             for subject, number, block in recording
         }
         self.finish_seen = False  # the finish flag was handed out: from here only reports count (R18)

@@ -18,3 +18,13 @@ def test_progress_names_subject_block_and_trial():
     # The packet that holds a code is the 61st: 610 samples are out then.
     assert [at[1, n] for n in (1, 60, 61, 64, 65, 300)] == [1, 1, 2, 2, 3, 3]
     assert [at[2, n] for n in (310, 311)] == [0, 1]
+
+
+def test_progress_does_not_tell_where_hidden_trials_begin():
+    book = rulebook("speller")
+    code = next(iter(book.opens))
+    match = Match(book, make_recording(book, [(3000, {100: code, 1600: code})]), Ledger({}))
+    trials = set()
+    while match.next():
+        trials.add(match.progress.trial)
+    assert trials == {0}

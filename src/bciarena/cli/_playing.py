@@ -62,7 +62,8 @@ def progress(what: str) -> Iterator[Callable[[Progress], None]]:
         task = bar.add_task(what, total=None, at="starting")
 
         def show(now: Progress) -> None:
-            at = f"subject {now.subject} block {now.block} trial {now.trial}, {now.reports} reports"
+            trial = f" trial {now.trial}" if now.trial else ""
+            at = f"subject {now.subject} block {now.block}{trial}, {now.reports} reports"
             bar.update(task, total=now.total_packets, completed=now.packets, at=at)
 
         yield show

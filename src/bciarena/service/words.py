@@ -27,7 +27,7 @@ def status_words(t: Say, status: Status) -> str:
             "words.running",
             subject=at.get("subject", "?"),
             block=at.get("block", "?"),
-            trial=at.get("trial", "?"),
+            trial=t("words.trial", n=at["trial"]) if at.get("trial") else "",
             percent=f"{100 * at['share']:.0f}",
             speed=f"{at.get('packets_per_s') or 0:,.0f}",
             reports=at.get("reports", 0),
