@@ -14,6 +14,7 @@ from bciarena.challenges import RULEBOOKS, rulebook
 from bciarena.cli import main as arena
 from bciarena.inprocess import play
 from bciarena.report.figures import all_figures
+from bciarena.report.insight import alternatives
 from bciarena.report.kept import open_run
 from bciarena.report.page import render
 from bciarena.report.texts import EN, ZH
@@ -82,7 +83,12 @@ def test_page_opens_without_errors_and_draws_every_figure(any_run, page, tmp_pat
     assert page.locator(".plot .main-svg").count() >= figures.count()
     for k in range(figures.count()):
         assert len(figures.nth(k).get_attribute("aria-label")) > 10
+    labels = [figures.nth(k).get_attribute("aria-label") for k in range(figures.count())]
     page.click("#language")
+    for k, english in enumerate(labels):
+        chinese = figures.nth(k).get_attribute("aria-label")
+        assert chinese != english
+        assert any("\u4e00" <= letter <= "\u9fff" for letter in chinese)
     assert page.inner_text("h1").startswith(ZH["title"])
     page.click("#replay-next")
     first = page.inner_text("#replay-time")
@@ -103,12 +109,12 @@ def test_generators_are_told_apart_wherever_the_data_lie(tmp_path):
         (bar,) = next(f for f in all_figures(open_run(tmp_path / "run", data)) if f.name == "detection").data
         return bar["x"]
 
-    assert bars() == ["@real", "parametric", "spectral"]
+    assert bars() == ["@real", "@parametric", "@spectral"]
     (tmp_path / "data").rename(tmp_path / "moved")
-    assert bars() == ["@generated", "@real"]
-    assert bars(tmp_path / "moved") == ["@real", "parametric", "spectral"]
+    assert bars() == ["@real", "@generated"]
+    assert bars(tmp_path / "moved") == ["@real", "@parametric", "@spectral"]
     (tmp_path / "moved" / "generators.json").write_text("cut [")
-    assert bars(tmp_path / "moved") == ["@generated", "@real"]
+    assert bars(tmp_path / "moved") == ["@real", "@generated"]
 
 
 def test_page_prints_to_pdf(run, page, tmp_path):
@@ -237,3 +243,20 @@ def test_help_is_quick_and_complete():
     result = CliRunner().invoke(build(), ["--help"])
     assert result.exit_code == 0
     assert "report" in result.output
+
+
+def test_a_page_says_where_the_points_went(any_run, page, tmp_path):
+    """The greatest gain stands first, and each gain is what the rules make of it."""
+    run = open_run(any_run)
+    others = alternatives(run.book, run.trials)
+    assert others, "guessing leaves something to gain"
+    assert list(others.values()) == sorted(others.values(), reverse=True)
+    assert all(score > run.score["score"] for score in others.values())
+    file = tmp_path / "report.html"
+    file.write_text(render(any_run), "utf-8")
+    page.goto(file.as_uri())
+    said = page.inner_text("#glance")
+    assert EN[f"hint_{next(iter(others))}"] in said
+    assert f"Of {len(run.trials)} trials" in said
+    page.click("#language")
+    assert f"共 {len(run.trials)} 个试次" in page.inner_text("#glance")

@@ -14,6 +14,7 @@ from bciarena.challenges.trial import Trial, accuracy
 from bciarena.report import special
 from bciarena.report.insight import fixed_time_curve
 from bciarena.report.kept import KeptRun
+from bciarena.report.texts import Said, listed, said
 
 COLOURS = {
     "right": "#2a9d6f",
@@ -32,7 +33,7 @@ class Figure(NamedTuple):
     name: str
     data: list[dict[str, Any]]
     layout: dict[str, Any]
-    alt: str
+    alt: Said
 
 
 def outcome(trial: Trial) -> str:
@@ -76,7 +77,7 @@ def timeline(run: KeptRun) -> Figure | None:
     layout = _axes("@time_in_block_s", None) | {"barmode": "overlay", "height": 160 + 26 * rows}
     layout["yaxis"] |= {"autorange": "reversed", "type": "category"}
     counts = Counter(map(outcome, run.trials))
-    return Figure("timeline", traces, layout, ", ".join(f"{kind} {n}" for kind, n in counts.items()))
+    return Figure("timeline", traces, layout, listed(counts))
 
 
 def confusion(run: KeptRun) -> Figure | None:
@@ -106,33 +107,41 @@ def confusion(run: KeptRun) -> Figure | None:
     layout["xaxis"]["type"] = layout["yaxis"]["type"] = "category"
     layout["yaxis"]["autorange"] = "reversed"
     right = int(sum(grid[truths.index(t), answers.index(t)] for t in truths))
-    return Figure("confusion", [heat], layout, f"{right} of {int(grid.sum())} on the diagonal")
+    return Figure("confusion", [heat], layout, said("alt_diagonal", right=right, n=int(grid.sum())))
 
 
 def score_against_time(run: KeptRun) -> Figure | None:
     """The score had every answer known by then been given at one fixed time."""
     times, scores = fixed_time_curve(run.book, run.trials)
-    if not times:
-        return None
+    if len(times) < 2:
+        return None  # one time only: there is nothing to set against it
     best = int(np.argmax(scores))
     own = [run.score["metrics"].get("mean_length_s", 0.0)], [run.score["score"]]
     line = {"type": "scatter", "mode": "lines+markers", "x": times, "y": scores, "name": "@fixed_time"}
     mark: dict[str, Any] = {"type": "scatter", "mode": "markers", "x": own[0], "y": own[1], "name": "@this_run"}
     mark |= {"marker": {"size": 12, "symbol": "diamond", "color": COLOURS["wrong"]}}
-    alt = f"best fixed time {times[best]:.2f} s: {scores[best]:.2f}; this run {run.score['score']:.2f}"
+    alt = said("alt_fixed", best_s=times[best], best=scores[best], own=run.score["score"])
     return Figure("score_against_time", [line, mark], _axes("@answer_time_s", "@score"), alt)
 
 
 def by_subject(run: KeptRun) -> Figure:
     """Accuracy of each subject."""
-    subjects = sorted({t.subject for t in run.trials})
-    values = [accuracy(t for t in run.trials if t.subject == s and t.length_n is not None) for s in subjects]
-    bar = {"type": "bar", "x": [f"S{s}" for s in subjects], "y": values, "marker": {"color": COLOURS["right"]}}
-    bar |= {"text": [f"{v:.2f}" for v in values], "textposition": "auto"}
+    values = subject_accuracy(run)
+    bar = {"type": "bar", "x": list(values), "y": list(values.values()), "marker": {"color": COLOURS["right"]}}
+    bar |= {"text": [f"{v:.2f}" for v in values.values()], "textposition": "auto"}
     layout = _axes("@subject", "@accuracy")
     layout["yaxis"]["range"] = [0, 1]
-    alt = ", ".join(f"subject {s}: {v:.2f}" for s, v in zip(subjects, values, strict=True))
-    return Figure("by_subject", [bar], layout, alt)
+    return Figure("by_subject", [bar], layout, listed({name: f"{value:.2f}" for name, value in values.items()}))
+
+
+def subject_accuracy(run: KeptRun) -> dict[str, float]:
+    """Share of right answers by subject; in liveness, where blocks mix people, by the person the trial is of."""
+    groups: dict[int, list[Trial]] = {}
+    for trial in run.trials:
+        if trial.length_n is not None:
+            own = int(trial.truth[1:], 2) if run.book.name == "liveness" else trial.subject
+            groups.setdefault(own, []).append(trial)
+    return {f"S{number}": accuracy(groups[number]) for number in sorted(groups)}
 
 
 def answer_times(run: KeptRun) -> Figure | None:
@@ -147,7 +156,8 @@ def answer_times(run: KeptRun) -> Figure | None:
     if not traces:
         return None
     layout = _axes("@answer_time_s", "@trials") | {"barmode": "stack"}
-    return Figure("answer_times", traces, layout, f"median {np.median(everything):.2f} s")
+    layout["xaxis"]["range"] = [0, 1.1 * max(*everything, run.book.limit_s or 0.0)]
+    return Figure("answer_times", traces, layout, said("alt_median", s=float(np.median(everything))))
 
 
 def thinking(run: KeptRun) -> Figure | None:
@@ -175,7 +185,7 @@ def thinking(run: KeptRun) -> Figure | None:
     layout = _axes("@data_s", "@think_ms")
     layout["yaxis"]["type"] = "log"
     p50, p99 = np.percentile(run.think_s, [50, 99]) * 1e3
-    return Figure("thinking", traces, layout, f"p50 {p50:.3f} ms, p99 {p99:.3f} ms per packet of {packet_s * 1e3:g} ms")
+    return Figure("thinking", traces, layout, said("alt_thinking", p50=p50, p99=p99, ms=packet_s * 1e3))
 
 
 def cumulative(run: KeptRun) -> Figure:
@@ -188,7 +198,7 @@ def cumulative(run: KeptRun) -> Figure:
         x.append(f"S{key[0]} B{key[1]}")
         y.append(run.book.score(seen).score)
     line = {"type": "scatter", "mode": "lines+markers", "x": x, "y": y}
-    return Figure("cumulative", [line], _axes("@block", "@score"), f"from {y[0]:.2f} to {y[-1]:.2f}")
+    return Figure("cumulative", [line], _axes("@block", "@score"), said("alt_course", first=y[0], last=y[-1]))
 
 
 def _axes(x: str | None, y: str | None) -> dict[str, Any]:

@@ -2,11 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from statistics import median
 
+from bciarena.challenges import liveness, rehab
 from bciarena.challenges.rulebook import Rulebook
 from bciarena.challenges.trial import Trial
+
+OTHER_HAND = {"1": "2", "2": "1", "3": "4", "4": "3"}
+
+
+def alternatives(book: Rulebook, trials: Sequence[Trial]) -> dict[str, float]:
+    """The score had one kind of loss not happened, by its name in report.texts; only what would have gained."""
+    whole = _restored(book, trials)
+    in_time = [t.length_n for t in whole if t.status == "in_time" and t.length_n]
+    usual_n = round(median(in_time)) if in_time else round((book.missing_s or book.floor_s) * book.rate)
+    least_n = max(book.packet_n, round(book.floor_s * book.rate))
+    changes: dict[str, Callable[[Trial], Trial]] = {
+        "no_silence": lambda t: _answered(t, t.truth, usual_n) if t.status in ("late", "missing") else t,
+        "no_alarms": lambda t: _perfect(t) if t.status == "false_positive" else t,
+        "twice_as_fast": lambda t: replace(t, length_n=max(least_n, t.length_n // 2)) if t.length_n else t,
+    }
+    if book.name == "rehab":
+        changes["no_wrong_side"] = lambda t: _answered(t, OTHER_HAND[t.answer or ""]) if _other_side(t) else t
+        changes["no_wrong_action"] = lambda t: _answered(t, t.truth) if rehab.side_right(t) else t
+    elif book.name == "liveness":
+        changes["no_wrong_real"] = lambda t: _answered(t, t.truth[0] + (t.answer or "")[1:]) if _valid(t) else t
+        changes["no_wrong_person"] = lambda t: _answered(t, (t.answer or "")[0] + t.truth[1:]) if _valid(t) else t
+    else:
+        changes["no_wrong"] = lambda t: _answered(t, t.truth) if t.status == "in_time" else t
+    own = book.score(whole).score
+    found = {name: book.score([change(trial) for trial in whole]).score for name, change in changes.items()}
+    gained = {name: value for name, value in found.items() if value > own + 1e-9}
+    return dict(sorted(gained.items(), key=lambda item: -item[1]))
+
+
+def _answered(trial: Trial, answer: str, length_n: int | None = None) -> Trial:
+    length_n = trial.length_n if length_n is None else length_n
+    return replace(trial, answer=answer, correct=answer == trial.truth, status="in_time", length_n=length_n)
+
+
+def _other_side(trial: Trial) -> bool:
+    return trial.status == "in_time" and trial.answer in OTHER_HAND and not rehab.side_right(trial)
+
+
+def _valid(trial: Trial) -> bool:
+    return trial.status == "in_time" and trial.answer in liveness.VOCABULARY
 
 
 def perfect_at_own_times(book: Rulebook, trials: Sequence[Trial]) -> float:

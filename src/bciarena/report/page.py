@@ -12,11 +12,13 @@ from typing import Any
 
 from bciarena.errors import BadInput
 from bciarena.report.figures import all_figures
-from bciarena.report.insight import fixed_time_curve, perfect_at_own_times
+from bciarena.report.findings import findings
+from bciarena.report.insight import alternatives, fixed_time_curve, perfect_at_own_times
 from bciarena.report.kept import KeptRun, open_run
 from bciarena.report.replay import replay
 from bciarena.report.statistics import intervals
-from bciarena.report.texts import WORDS
+from bciarena.report.texts import WORDS, Said
+from bciarena.runs import VOID
 
 TRIALS_MOST = 5000  # rows of the trial table; the rest is in arena export
 
@@ -42,11 +44,11 @@ def render(folder: Path, language: str = "en", data: Path | None = None) -> str:
     run = open_run(folder, data)
     played, why = replay(run)
     environment = Environment(loader=PackageLoader("bciarena.report"), autoescape=True, trim_blocks=True)
-    environment.globals["t"] = _both
+    environment.globals.update(t=_both, said=_spans)
     figures = all_figures(run)
     content = {
         "words": WORDS,
-        "figures": [{"name": f.name, "data": f.data, "layout": f.layout} for f in figures],
+        "figures": [f._asdict() for f in figures],
         "replay": played,
     }
     return environment.get_template("report.html").render(
@@ -54,6 +56,7 @@ def render(folder: Path, language: str = "en", data: Path | None = None) -> str:
         score=run.score,
         metrics=intervals(run.score),
         glance=_glance(run),
+        findings=findings(run),
         rank=_rank(run),
         figures=figures,
         replay=played,
@@ -69,10 +72,13 @@ def render(folder: Path, language: str = "en", data: Path | None = None) -> str:
 
 def _both(key: str) -> Any:
     """A word in both languages; style sheet and switch show one of them."""
+    return _spans({code: words.get(key, key) for code, words in WORDS.items()})
+
+
+def _spans(texts: Said) -> Any:
     from markupsafe import Markup, escape
 
-    shown = [(code, words.get(key, key)) for code, words in WORDS.items()]
-    return Markup("").join(Markup(f'<span lang="{code}">{escape(text)}</span>') for code, text in shown)
+    return Markup("").join(Markup(f'<span lang="{code}">{escape(text)}</span>') for code, text in texts.items())
 
 
 def _glance(run: KeptRun) -> dict[str, Any] | None:
@@ -82,20 +88,11 @@ def _glance(run: KeptRun) -> dict[str, Any] | None:
     times, scores = fixed_time_curve(run.book, run.trials)
     perfect = perfect_at_own_times(run.book, run.trials)
     best = max(zip(scores, times, strict=True)) if times else (0.0, 0.0)
+    void = run.score["verdict"] in VOID
+    others = {} if void else alternatives(run.book, run.trials)
+    hint = "hint_void" if void else f"hint_{next(iter(others), 'none')}"
     own = float(run.score["score"])
-    lost = perfect - own
-    ideal = _fastest(run)
-    hint = "loss_none" if lost <= 1e-9 else "loss_accuracy" if lost >= ideal - perfect else "loss_speed"
-    return {"own": own, "best": best[0], "best_s": best[1], "perfect": perfect, "hint": hint}
-
-
-def _fastest(run: KeptRun) -> float:
-    """All right and at twice the speed: what speed alone could still bring."""
-    from dataclasses import replace
-
-    least = max(run.book.packet_n, round(run.book.floor_s * run.book.rate))
-    halved = [replace(t, length_n=max(least, (t.length_n or 0) // 2)) if t.length_n else t for t in run.trials]
-    return perfect_at_own_times(run.book, halved)
+    return {"own": own, "best": best[0], "best_s": best[1], "perfect": perfect, "others": others, "hint": hint}
 
 
 def _rank(run: KeptRun) -> tuple[int, int] | None:

@@ -12,6 +12,7 @@ import numpy as np
 from bciarena.challenges import liveness, rehab, speller
 from bciarena.challenges.trial import Trial, by_block
 from bciarena.errors import BadInput
+from bciarena.report.texts import Said, listed, said
 
 if TYPE_CHECKING:
     from bciarena.report.figures import Figure
@@ -32,7 +33,7 @@ def figures(run: KeptRun) -> list[Figure | None]:
     return [maker(run) for maker in makers.get(run.book.name, [])]
 
 
-def _figure(name: str, data: list[dict[str, Any]], layout: dict[str, Any], alt: str) -> Figure:
+def _figure(name: str, data: list[dict[str, Any]], layout: dict[str, Any], alt: Said) -> Figure:
     from bciarena.report.figures import Figure
 
     return Figure(name, data, layout, alt)
@@ -58,9 +59,8 @@ def key_map(run: KeptRun) -> Figure:
     axis = {"visible": False}
     layout = {"xaxis": axis, "yaxis": axis | {"autorange": "reversed"}, "height": 420}
     worst = min((r, KEYS[k]) for k, r in enumerate(rate) if r is not None) if any(r is not None for r in rate) else None
-    alt = (
-        f"lowest hit rate {worst[0]:.2f} at key {worst[1]}; " if worst else ""
-    ) + f"{sum(alarms.values())} false alarms"
+    n = sum(alarms.values())
+    alt = said("alt_keys", rate=worst[0], key=worst[1], n=n) if worst else said("alt_alarms", n=n)
     return _figure("key_map", [heat], layout, alt)
 
 
@@ -83,7 +83,7 @@ def turing_trace(run: KeptRun) -> Figure:
             {"type": "scatter", "mode": "lines+markers", "x": x, "y": y, "name": f"S{subject} B{block}", "marker": mark}
         )
     layout = {"xaxis": {"title": {"text": "@trial"}}, "yaxis": {"title": {"text": "@running_score"}}, "height": 420}
-    return _figure("turing_trace", traces, layout, f"{passed} of {len(traces)} blocks reached 80 %")
+    return _figure("turing_trace", traces, layout, said("alt_target", n=passed, m=len(traces)))
 
 
 def _kinds(run: KeptRun) -> dict[tuple[int, int, int], str]:
@@ -98,12 +98,8 @@ def _kinds(run: KeptRun) -> dict[tuple[int, int, int], str]:
 
 def detection(run: KeptRun) -> Figure:
     """Share of real and generated trials told rightly, generators apart where the data names them."""
-    kinds, groups = _kinds(run), defaultdict(list)
-    for trial in run.trials:
-        made = kinds.get((trial.subject, trial.block, trial.trial), "@generated")
-        groups["@real" if trial.truth[0] == "1" else made].append(liveness.real_right(trial))
-    names = sorted(groups)
-    values = [float(np.mean(groups[name])) for name in names]
+    groups = told_rightly(run)
+    names, values = list(groups), [float(np.mean(own)) for own in groups.values()]
     bar = {
         "type": "bar",
         "x": names,
@@ -115,16 +111,25 @@ def detection(run: KeptRun) -> Figure:
         "yaxis": {"title": {"text": "@told_rightly"}, "range": [0, 1]},
         "height": 360,
     }
-    alt = ", ".join(f"{name.lstrip('@')} {value:.2f}" for name, value in zip(names, values, strict=True))
+    alt = listed({name: f"{value:.2f}" for name, value in zip(names, values, strict=True)})
     return _figure("detection", [bar], layout, alt)
+
+
+def told_rightly(run: KeptRun) -> dict[str, list[bool]]:
+    """Whether real/generated was right, of real trials and of each generator's."""
+    kinds, groups = _kinds(run), defaultdict(list)
+    for trial in run.trials:
+        made = kinds.get((trial.subject, trial.block, trial.trial), "generated")
+        groups["@real" if trial.truth[0] == "1" else f"@{made}"].append(liveness.real_right(trial))
+    return {name: groups[name] for name in sorted(groups, key=lambda name: (name != "@real", name))}
 
 
 def identity(run: KeptRun) -> Figure:
     """Whose it was against whose it was said to be."""
     grid = np.zeros((liveness.SUBJECTS, liveness.SUBJECTS + 1), int)
     for trial in run.trials:
-        said = int(trial.answer[1:], 2) if trial.answer in liveness.VOCABULARY and trial.answer else 0
-        grid[int(trial.truth[1:], 2) - 1, said - 1 if said else liveness.SUBJECTS] += 1
+        named = int(trial.answer[1:], 2) if trial.answer in liveness.VOCABULARY and trial.answer else 0
+        grid[int(trial.truth[1:], 2) - 1, named - 1 if named else liveness.SUBJECTS] += 1
     labels = [str(k) for k in range(1, liveness.SUBJECTS + 1)]
     heat = {
         "type": "heatmap",
@@ -137,7 +142,7 @@ def identity(run: KeptRun) -> Figure:
     }
     layout = {"xaxis": {"title": {"text": "@answer"}, "type": "category"}, "height": 560}
     layout["yaxis"] = {"title": {"text": "@truth"}, "type": "category", "autorange": "reversed"}
-    return _figure("identity", [heat], layout, f"{int(np.trace(grid))} of {int(grid.sum())} on the diagonal")
+    return _figure("identity", [heat], layout, said("alt_diagonal", right=int(np.trace(grid)), n=int(grid.sum())))
 
 
 def sides(run: KeptRun) -> Figure:
@@ -158,8 +163,7 @@ def sides(run: KeptRun) -> Figure:
         for kind, colour in kinds.items()
     ]
     layout = {"barmode": "stack", "yaxis": {"title": {"text": "@trials"}}, "height": 360}
-    total = {kind.lstrip("@"): sum(counts[kind].values()) for kind in kinds}
-    return _figure("sides", traces, layout, ", ".join(f"{kind} {n}" for kind, n in total.items()))
+    return _figure("sides", traces, layout, listed({kind: sum(counts[kind].values()) for kind in kinds}))
 
 
 def _side_kind(trial: Trial) -> str:

@@ -58,8 +58,17 @@ async function drawAll() {
 window.drawAll = drawAll; // for printing by program
 window.addEventListener("beforeprint", drawAll);
 
+function label() { // what a screen reader says cannot be switched by style alone
+  const words = content.words[language()];
+  for (const place of document.querySelectorAll("[data-label]")) place.ariaLabel = words[place.dataset.label];
+  for (const figure of content.figures)
+    document.getElementById(`figure-${figure.name}`).ariaLabel = `${words["fig_" + figure.name]}: ${figure.alt[language()]}`;
+}
+label();
+
 document.getElementById("language").addEventListener("click", () => {
   page.lang = language() === "en" ? "zh" : "en";
+  label();
   for (const figure of content.figures) if (drawn.has(figure.name)) draw(figure);
 });
 
