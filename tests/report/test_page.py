@@ -84,7 +84,11 @@ def test_page_opens_without_errors_and_draws_every_figure(any_run, page, tmp_pat
     for k in range(figures.count()):
         assert len(figures.nth(k).get_attribute("aria-label")) > 10
     labels = [figures.nth(k).get_attribute("aria-label") for k in range(figures.count())]
+    ranges = "[...document.querySelectorAll('.plot')].map(p => [p._fullLayout.xaxis.range, p._fullLayout.yaxis.range])"
+    before = page.evaluate(ranges)
     page.click("#language")
+    page.wait_for_selector("html[data-drawn=zh]")
+    assert page.evaluate(ranges) == before
     for k, english in enumerate(labels):
         chinese = figures.nth(k).get_attribute("aria-label")
         assert chinese != english

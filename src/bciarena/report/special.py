@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from bciarena.report.figures import Figure
     from bciarena.report.kept import KeptRun
 
+HIT_RATE = [[0, "#d1495b"], [0.5, "#f4e7b0"], [1, "#2a9d6f"]]
+"""Colours of a hit rate of 0, 0.5 and 1."""
 KEYS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789␣,.⌫"
 """The 40 keys in the order of their labels: letters, digits, space, comma, full stop, backspace."""
 
@@ -55,7 +57,7 @@ def key_map(run: KeptRun) -> Figure:
     ]
     grid = [rate[row * 10 : row * 10 + 10] for row in range(4)]
     heat: dict[str, Any] = {"type": "heatmap", "z": grid, "text": [text[row * 10 : row * 10 + 10] for row in range(4)]}
-    heat |= {"texttemplate": "%{text}", "colorscale": "RdYlGn", "zmin": 0, "zmax": 1, "xgap": 3, "ygap": 3}
+    heat |= {"texttemplate": "%{text}", "colorscale": HIT_RATE, "zmin": 0, "zmax": 1, "xgap": 3, "ygap": 3}
     axis = {"visible": False}
     layout = {"xaxis": axis, "yaxis": axis | {"autorange": "reversed"}, "height": 420}
     worst = min((r, KEYS[k]) for k, r in enumerate(rate) if r is not None) if any(r is not None for r in rate) else None

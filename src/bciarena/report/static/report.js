@@ -39,7 +39,8 @@ async function draw(figure) {
     xaxis: { ...axis, ...given.xaxis }, yaxis: { ...axis, ...given.yaxis },
   };
   const Plotly = await plotly();
-  await Plotly.react(place, worded(figure.data), layout, { responsive: true, displaylogo: false });
+  // Not react: with nothing but a title changed it forgets the axes' ranges.
+  await Plotly.newPlot(place, worded(figure.data), layout, { responsive: true, displaylogo: false });
   drawn.add(figure.name);
 }
 
@@ -55,6 +56,10 @@ for (const figure of content.figures) seen.observe(document.getElementById(`figu
 async function drawAll() {
   for (const figure of content.figures) if (!drawn.has(figure.name)) await draw(figure);
 }
+async function redraw() {
+  for (const figure of content.figures) if (drawn.has(figure.name)) await draw(figure);
+  page.dataset.drawn = language();
+}
 window.drawAll = drawAll; // for printing by program
 window.addEventListener("beforeprint", drawAll);
 
@@ -69,7 +74,7 @@ label();
 document.getElementById("language").addEventListener("click", () => {
   page.lang = language() === "en" ? "zh" : "en";
   label();
-  for (const figure of content.figures) if (drawn.has(figure.name)) draw(figure);
+  redraw();
 });
 
 for (const table of document.querySelectorAll("table.sortable")) {

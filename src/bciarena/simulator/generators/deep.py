@@ -39,7 +39,7 @@ class DeepSettings:
     width : int
         Feature maps of the net's first level.
     train_steps, batch : int
-        Training length; 1500 steps of 16 windows take about three minutes on one core.
+        Training length; 800 steps of 16 windows take about a minute on one core.
     window_s : float
         Length of a training window.
     steps : int
@@ -52,8 +52,8 @@ class DeepSettings:
         Decides the weights.
     """
 
-    width: int = 24
-    train_steps: int = 1500
+    width: int = 16
+    train_steps: int = 800
     batch: int = 16
     window_s: float = 4.096
     steps: int = 16
