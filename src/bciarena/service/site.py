@@ -84,21 +84,10 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else "unknown"
 
 
-class Page:
-    """A request for a page: who asks, in which language, with which form."""
+class Asker:
+    """Whoever asks, by a page or through the API; None is a visitor."""
 
-    def __init__(self, request: Request, session: Session, form: FormData | None) -> None:
-        self.request, self.session = request, session
-        self.site: Site = request.app.state.site
-        self.lang = language_of(request)
-        self._form = form
-        seen = self.site.signer.visit(request.cookies.get(COOKIE))
-        self.account: Account | None = self.site.account(session, seen)
-        self.visit = seen if seen and (self.account or not seen.account) else new_visit()
-        self._new = self.visit is not seen
-        self.token_given = False  # a visitor gets a cookie only with a form
-
-    # ---------------------------------------------------------------- who and what
+    account: Account | None
 
     @property
     def me(self) -> Account:
@@ -116,6 +105,23 @@ class Page:
         if self.me.role != "operator":
             raise Refused(403, "refused.role_needed")
         return self.me
+
+
+class Page(Asker):
+    """A request for a page: who asks, in which language, with which form."""
+
+    def __init__(self, request: Request, session: Session, form: FormData | None) -> None:
+        self.request, self.session = request, session
+        self.site: Site = request.app.state.site
+        self.lang = language_of(request)
+        self._form = form
+        seen = self.site.signer.visit(request.cookies.get(COOKIE))
+        self.account = self.site.account(session, seen)
+        self.visit = seen if seen and (self.account or not seen.account) else new_visit()
+        self._new = self.visit is not seen
+        self.token_given = False  # a visitor gets a cookie only with a form
+
+    # ---------------------------------------------------------------- what was asked
 
     def field(self, name: str, most: int = 2000) -> str:
         """A text field of the form; missing ones are empty, too long ones are refused."""

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from bciarena.service.accounts import account_of_token
 from bciarena.service.models import Account
 from bciarena.service.refusals import Refused
-from bciarena.service.site import Site
+from bciarena.service.site import Asker, Site
 from bciarena.service.spec import Strict as Body
 
 _bearer = HTTPBearer(auto_error=False, description="A token from the account page, or from POST /api/v1/token.")
@@ -33,23 +33,12 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Caller:
+class Caller(Asker):
     """A call: its session and account."""
 
     def __init__(self, request: Request, session: Session, account: Account | None) -> None:
         self.request, self.session, self.account = request, session, account
         self.site: Site = request.app.state.site
-
-    @property
-    def me(self) -> Account:
-        if self.account is None:
-            raise Refused(401, "refused.sign_in")
-        return self.account
-
-    def organiser(self) -> Account:
-        if self.me.role not in ("organiser", "operator"):
-            raise Refused(403, "refused.role_needed")
-        return self.me
 
 
 def _caller(request: Request, token: HTTPAuthorizationCredentials | None = Depends(_bearer)) -> Iterator[Caller]:
