@@ -9,7 +9,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, ThreadPoolExecutor, as_completed, wait
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -99,10 +99,7 @@ def build(site: Site, cores: int | None = None) -> None:
             if owner is None:
                 raise BadInput("the demo needs an operator account; start it with arena serve --demo")
             _make_contests(session, owner, site, step)
-        _train(site, step)
-        with site.session(writes=True) as session:
-            _submit(session, session.get_one(Account, owner.id), site, step)
-        _play(site, cores, step)
+        _enter_and_play(site, owner.id, cores, step)
 
 
 class _Steps:
@@ -184,33 +181,6 @@ def _models(site: Site) -> Path:
     return site.settings.home / "models"
 
 
-def _train(site: Site, step: _Steps) -> None:
-    """Train the reference entries that need it, boxed like everything else, one per core."""
-    known = sorted(references(), key=lambda one: one.name != "@liveness")  # the one that takes longest first
-    wanted = [one for one in known if one.needs_model and not (_models(site) / one.name.strip("@")).is_dir()]
-    done = step.begin("training reference entries", len(wanted))
-    _models(site).mkdir(exist_ok=True)
-    lock, queue = threading.Lock(), list(wanted)
-
-    def work() -> None:
-        while True:
-            with lock:
-                if not queue:
-                    return
-                one = queue.pop(0)
-            try:
-                _train_one(site, one)
-            except ArenaError as error:
-                step.say(f"{one.name}: not trained, so it does not play: {error}")
-            done()
-
-    workers = [threading.Thread(target=work) for _ in range(os.cpu_count() or 1)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-
-
 def _train_one(site: Site, one: Reference) -> None:
     from bciarena.entries.environments import interpreter_for
     from bciarena.entries.package import open_entry
@@ -227,22 +197,18 @@ def _train_one(site: Site, one: Reference) -> None:
     os.replace(beside, target)
 
 
-def _submit(session: Session, owner: Account, site: Site, step: _Steps) -> None:
-    """Every reference entry as a version of a house team, submitted once."""
-    wanted = sorted(references(), key=lambda one: one.challenge != "speller")  # the longest runs first
-    done = step.begin("submitting reference entries", len(wanted))
-    for one in wanted:
-        model = _models(site) / one.name.strip("@")
-        if one.needs_model and not model.is_dir():
-            continue
+def _submit(site: Site, owner_id: int, one: Reference) -> None:
+    """A reference entry as a version of a house team, submitted once."""
+    with site.session(writes=True) as session:
+        owner = session.get_one(Account, owner_id)
+        model = _models(site) / one.name.strip("@") if one.needs_model else None
         team = _team(session, owner, TEAMS["-baseline" if one.name.endswith("-baseline") else ""])
         phase = session.scalar(select(Phase).join(Contest).where(Contest.slug == f"demo-{one.challenge}"))
-        version = _version(session, owner, team, one, site.storage.put(model) if one.needs_model else None)
+        version = _version(session, owner, team, one, site.storage.put(model) if model else None)
         played = select(Submission.id).where(Submission.version_id == version.id).limit(1)
         if phase is not None and phase.data and session.scalar(played) is None:
             submissions.submit(session, owner, version, phase, site.settings.boxed)
         session.commit()
-        done()
 
 
 def _team(session: Session, owner: Account, name: str) -> Team:
@@ -257,33 +223,65 @@ def _version(session: Session, owner: Account, team: Team, one: Reference, model
     return found or uploads.add_reference(session, owner, entry, one.name, model)
 
 
-def _play(site: Site, cores: int, step: _Steps) -> None:
-    """Drain the queue with a worker in this process, showing how far the runs are."""
-    with site.session(writes=False) as session:
-        jobs = list(session.scalars(select(Job.id).where(Job.state.not_in(ENDED), Job.kind == "match")))
-    if jobs:
-        task = step.shown.add_task("playing reference entries", total=len(jobs))
-        work = Work(site.queue, site.storage, LocalEngine(site.storage, cores), say=step.say, once=True)
-        thread = threading.Thread(target=work.run, name="demo worker")
-        thread.start()
-        while thread.is_alive():
-            thread.join(0.5)
-            step.to(task, _share(site, jobs))
-        step.to(task, len(jobs))
+def _enter_and_play(site: Site, owner_id: int, cores: int, step: _Steps) -> None:
+    """Train the reference entries that need it, one per core, and play each as soon as it is ready."""
+    known = references()
+    task = step.shown.add_task("playing reference entries", total=len(known))
+    work = Work(site.queue, site.storage, LocalEngine(site.storage, cores), say=step.say)
+    playing = threading.Thread(target=work.run, name="demo worker")
+    playing.start()
+    try:
+        _enter(site, owner_id, cores, step, lambda: step.to(task, _share(site)))
+        while _share(site) < len(_jobs(site)):
+            step.to(task, _share(site))
+            playing.join(0.5)
+    finally:
+        work.stopping.set()
+        playing.join()
+    step.to(task, len(known))
     while work_once(site):
         pass
     with site.session(writes=False) as session:
-        for job in session.scalars(select(Job).where(Job.id.in_(jobs), Job.state != "finished")):
+        for job in session.scalars(select(Job).where(Job.kind == "match", Job.state != "finished")):
             step.say(f"{job.payload['entry']}: {job.verdict or job.state}: {(job.error or '').splitlines()[:1]}")
 
 
-def _share(site: Site, jobs: list[int]) -> float:
+def _enter(site: Site, owner_id: int, cores: int, step: _Steps, look: Callable[[], None]) -> None:
+    """Submit what can play at once, then the others as they are trained; ``look`` is called meanwhile."""
+    ready = [one for one in references() if not one.needs_model or (_models(site) / one.name.strip("@")).is_dir()]
+    # The longest first: runs of the speller, training of @liveness.
+    for one in sorted(ready, key=lambda one: one.challenge != "speller"):
+        _submit(site, owner_id, one)
+    wanted = sorted((one for one in references() if one not in ready), key=lambda one: one.name != "@liveness")
+    done = step.begin("training reference entries", len(wanted))
+    _models(site).mkdir(exist_ok=True)
+    with ThreadPoolExecutor(cores) as pool:
+        training = {pool.submit(_train_one, site, one): one for one in wanted}
+        while training:
+            over, _ = wait(training, timeout=0.5, return_when=FIRST_COMPLETED)
+            for future in over:
+                one = training.pop(future)
+                try:
+                    future.result()
+                    _submit(site, owner_id, one)
+                except ArenaError as error:
+                    step.say(f"{one.name}: not trained, so it does not play: {error}")
+                done()
+            look()
+
+
+def _jobs(site: Site) -> list[Any]:
+    with site.session(writes=False) as session:
+        return list(session.execute(select(Job.state, Job.progress).where(Job.kind == "match")).all())
+
+
+def _share(site: Site) -> float:
+    """How many runs are played, parts of running ones included."""
+
     def one(job: Any) -> float:
         if job.state in ENDED:
             return 1.0
         at = job.progress or {}
-        return float(at.get("packets", 0)) / float(max(at.get("total_packets", 0), 1))
+        return min(float(at.get("packets", 0)) / float(max(at.get("total_packets", 0), 1)), 0.99)
 
-    with site.session(writes=False) as session:
-        rows = session.execute(select(Job.state, Job.progress).where(Job.id.in_(jobs))).all()
-    return float(sum(map(one, rows)))
+    return sum(map(one, _jobs(site)))
