@@ -34,9 +34,10 @@ def test_the_template_makes_it_quicker():
     rng = np.random.default_rng(1)
     keys = [3, 17, 30, 9, 22, 38, 12, 26, 5, 34]
     speller = AsynchronousSpeller(FREQS_HZ, RATE, 10, 6)
-    assert speller.needed(25) == speller.settings.cold
+    assert np.isnan(speller.usual())
     answers = stream(speller, trials(rng, keys, 0.6))
     assert speller.template.trials >= 6
+    assert speller.usual() > speller.settings.learn_cold
     used = [(at - 750) % 1750 for at, key in answers if key == keys[(at - 750) // 1750]]
     assert len(used) >= 9
     assert np.mean(used[-4:]) < np.mean(used[:4])

@@ -3,17 +3,18 @@
 No trigger, no calibration. For windows of 1 to 4 s that end now::
 
     filter bank ─► SlidingFBCCA ─► Background (own idle EEG) ─┐
-         └───────► HarmonicTemplate (own answers) ─► Background ├─► sum per key ─► best key, its lead ─► answer?
-                         ▲                                                                     │
-                         └──────────── 4 s windows that leave no doubt ◄───────────────────────┘
+         └───────► HarmonicTemplate (own trials) ─► Background ├─► sum per key ─► OnsetPool ─► StoppingPolicy ─► answer?
+                         ▲                                     └─► 4 s windows that leave no doubt ─┐
+                         └──────────────────────────────────────────────────────────────────────────┘
 
 The template is there once a few trials were beyond doubt; it is learnt from whole trials, seen after the answer
-was given, so a wrong early answer teaches nothing wrong. An answer is followed by silence until the next trial can
-begin: the contest's trial (4 s flicker, 1 s feedback, 1 s cue) sets how long.
+was given, so a wrong early answer teaches nothing wrong. Posterior and thresholds are fitted by
+:mod:`bciarena.decoders.speller_fit` and stored in ``speller.json``.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -23,7 +24,9 @@ from numpy.typing import NDArray
 
 from bciarena.decoders.filters import FilterBank, high_pass, low_pass, notch
 from bciarena.decoders.idle import Background
+from bciarena.decoders.onset import OnsetDecision, OnsetPool
 from bciarena.decoders.sliding import SlidingFBCCA
+from bciarena.decoders.stopping import StoppingPolicy
 from bciarena.decoders.template import HarmonicTemplate
 
 Array = NDArray[np.float64]
@@ -42,15 +45,6 @@ class Settings:
         The filter bank of Chen et al. 2015: each band begins one harmonic later.
     skip_hz
         Mains: harmonics nearer than this to 50 or 60 Hz are no evidence.
-    cold, warm : float
-        Lead needed for an answer before and after the person's template is known. Set so that people at rest, eyes
-        open or closed, raise an alarm less often than once in some minutes.
-    warm_least, share : float
-        Somebody whose whole trials lead by little gets an easier test: this share of their median, but not below the
-        least.
-    plausible : float
-        Somebody whose whole trials lead by 50 does not flicker at a lead of 15 after 4 s: an answer needs this share
-        of the lead that the person's trials have at that window length (it grows with it).
     learn_cold, learn_warm : float
         Lead of a 4 s window from which a trial is learnt.
     template_after, taught_spread_hz
@@ -64,11 +58,6 @@ class Settings:
     band_high_hz: float = 90.0
     skip_hz: tuple[tuple[float, float], ...] = ((50.0, 1.3), (60.0, 1.3))
     harmonics: int = 5
-    cold: float = 14.0
-    warm: float = 16.0
-    warm_least: float = 12.0
-    share: float = 0.8
-    plausible: float = 0.4
     learn_cold: float = 9.0
     learn_warm: float = 11.0
     template_after: int = 4
@@ -91,12 +80,23 @@ class AsynchronousSpeller:
         Samples per packet.
     channels : int
         Number of live channels, occipital.
+    decided : (OnsetPool, StoppingPolicy), optional
+        How scores become a posterior and a posterior an answer; by default as fitted on real and simulated people.
     """
 
     def __init__(
-        self, freqs_hz: Sequence[float], rate: float, packet_n: int, channels: int, settings: Settings | None = None
+        self,
+        freqs_hz: Sequence[float],
+        rate: float,
+        packet_n: int,
+        channels: int,
+        settings: Settings | None = None,
+        decided: tuple[OnsetPool, StoppingPolicy] | None = None,
     ) -> None:
         self.settings = s = settings or Settings()
+        self.pool, policy = decided or fitted()
+        self.decision = OnsetDecision(policy, s.windows, packet_n / rate, s.latency_packets, s.trial_packets)
+        self._shares = np.array(s.windows) / s.windows[-1]
         shared = [low_pass(s.band_high_hz, rate), notch(50.0, 6.0, rate), notch(60.0, 4.0, rate)]
         # The last band keeps the phases of low harmonics nearly as they are; it feeds the template only.
         bands = [high_pass(low, rate) for low in s.band_lows_hz] + [high_pass(5.0, rate, order=2)]
@@ -135,7 +135,7 @@ class AsynchronousSpeller:
         self.bank.reset()
         self.cca.reset()
         self.wide.reset()
-        self._quiet_until = 0
+        self.decision.restart()
         self._candidate: tuple[float, int, int, Complex] | None = None
         self._learnt_at = -(10**6)
 
@@ -148,30 +148,21 @@ class AsynchronousSpeller:
         now = self.cca.packets
         if now % s.every:
             return None
-        answer = None
-        for row, window in enumerate(s.windows):
-            if window > now:
-                break
-            total = self._evidence(row, window)
-            lead, best = _lead(total)
-            if window == s.windows[-1]:
-                self._consider(lead, best, now)
-            fresh = now - window >= self._quiet_until
-            if answer is None and fresh and lead > self.needed(window):
-                answer = best
-                silence = now - window - s.latency_packets + s.trial_packets
-        if answer is not None:
-            self._quiet_until = silence
-        return answer
+        scores = self.scores(now)
+        if len(scores) == len(s.windows):
+            self._consider(*_lead(scores[-1]), now)
+        if not len(scores):
+            return None
+        return self.decision.step(now, self.pool.log_odds(scores, self._shares[: len(scores)], self.usual()))
 
-    def needed(self, window: int) -> float:
-        """The lead an answer needs now from a window of so many packets."""
-        s = self.settings
-        if not self._warm():
-            return s.cold
-        usual = float(np.median(self._leads[-15:]))
-        least = float(np.clip(s.share * usual, s.warm_least, s.warm))
-        return max(least, s.plausible * usual * window / s.windows[-1])
+    def scores(self, now: int) -> Array:
+        """Standard deviations above background of every key in every window that fits, (windows, K)."""
+        rows = [self._evidence(row, window) for row, window in enumerate(self.settings.windows) if window <= now]
+        return np.array(rows)
+
+    def usual(self) -> float:
+        """Median lead of the person's whole trials; NaN while the person is not known."""
+        return float(np.median(self._leads[-15:])) if self._warm() else np.nan
 
     def _warm(self) -> bool:
         """Whether the template may speak: alpha waves may pass for a flicker, too, but always for the same few keys."""
@@ -218,6 +209,12 @@ def _lead(total: Array) -> tuple[float, int]:
     second = float(np.partition(total, -2)[-2])
     apart = float(total[best]) - second
     return (float(total[best]) + apart if apart > 1 else -np.inf), best
+
+
+def fitted() -> tuple[OnsetPool, StoppingPolicy]:
+    """Posterior and policy of ``speller.json``; its key ``from`` says what they were fitted on."""
+    stored = json.loads(files("bciarena.decoders").joinpath("speller.json").read_text(encoding="utf-8"))
+    return OnsetPool.from_dict(stored["pool"]), StoppingPolicy.from_dict(stored["policy"])
 
 
 def population(windows: Sequence[int], channels: int) -> tuple[Array, Array, Array, Array]:

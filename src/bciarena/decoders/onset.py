@@ -1,0 +1,172 @@
+"""Evidence for a flicker that nobody announced: it may have begun with any of the windows that end now.
+
+Part of the shared layer (:mod:`bciarena.decoders.evidence`, :mod:`bciarena.decoders.stopping`): standardised scores
+of windows of several lengths become one posterior over keys and idle, which a
+:class:`~bciarena.decoders.stopping.StoppingPolicy` takes with the length of the likeliest window as its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bciarena.decoders.evidence import softmax
+from bciarena.decoders.stopping import StoppingPolicy
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OnsetPool:
+    """Posterior of (key, onset) and idle.
+
+    A key's score, in standard deviations of the background, comes from one of two densities:
+
+    - nobody attends it: standard normal up to a knee, an exponential tail beyond, because EEG has bursts;
+    - attended since the window's beginning: normal around a level that grows with the window as a power of its
+      length; above the level all scores are as good.
+
+    The level is the person's own once it is known (`usual`, what their whole trials scored), else a wide guess. Keys
+    and windows compete in one softmax against idle, so a neighbour that leaks and a window that begins too early or
+    too late lose to the one that fits.
+
+    Parameters
+    ----------
+    growth : float
+        Power of the window length.
+    level, spread : float
+        Mean score of a whole trial as a share of `usual`, and the share of the mean by which trials differ.
+    cold_level, cold_spread : float
+        The same for somebody not known yet, in absolute score.
+    noise, warm_noise : float
+        Standard deviation of scores without attention, before and after the person is known.
+    knee, tail : float
+        Where the exponential tail begins, in those deviations, and its rate.
+    cold_odds, warm_odds : float
+        Log odds of flicker to idle before anything is seen.
+    """
+
+    growth: float = 0.65
+    level: float = 0.6
+    spread: float = 0.5
+    cold_level: float = 9.6
+    cold_spread: float = 0.8
+    noise: float = 1.0
+    warm_noise: float = 1.4
+    knee: float = 2.0
+    tail: float = 2.0
+    cold_odds: float = -5.0
+    warm_odds: float = -2.0
+
+    def log_odds(self, scores: ArrayLike, shares: ArrayLike, usual: ArrayLike) -> Floats:
+        """Log odds against idle of every window and key.
+
+        Parameters
+        ----------
+        scores : array, shape (..., windows, keys)
+        shares : array, shape (windows,)
+            Window lengths as shares of a whole trial.
+        usual : array, shape (...)
+            Median score of the person's whole trials; NaN: not known yet.
+        """
+        z = np.asarray(scores, dtype=float)
+        usual = np.asarray(usual, dtype=float)[..., None, None]
+        cold = np.isnan(usual)
+        noise = np.where(cold, self.noise, self.warm_noise)
+        whole = np.where(cold, self.cold_level, self.level * usual) / noise
+        mean = whole * (np.asarray(shares, dtype=float) ** self.growth)[:, None]
+        deviation = np.sqrt(1 + (np.where(cold, self.cold_spread, self.spread) * mean) ** 2)
+        z = z / noise
+        attended = -0.5 * (np.minimum(z - mean, 0) / deviation) ** 2 - np.log(deviation)
+        unattended = np.where(z < self.knee, -0.5 * z**2, self.tail * (self.knee - z) - 0.5 * self.knee**2)
+        prior = np.where(cold, self.cold_odds, self.warm_odds) - np.log(z.shape[-1] * z.shape[-2])
+        return np.asarray(attended - unattended + prior)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> OnsetPool:
+        """The pool that ``to_dict`` described."""
+        return cls(**values)
+
+    def moved(self, names: Sequence[str], values: ArrayLike) -> OnsetPool:
+        """The same pool with other values of some parameters."""
+        return replace(self, **dict(zip(names, np.asarray(values, dtype=float).tolist(), strict=True)))
+
+
+def key_posterior(log_odds: Floats, answered: NDArray[np.bool_] | None = None) -> tuple[Floats, int]:
+    """Posterior over keys and, last, idle; and the window in which the best key stands best.
+
+    Parameters
+    ----------
+    log_odds : array, shape (windows, keys)
+        From :meth:`OnsetPool.log_odds`.
+    answered : array of bool, shape (windows, keys), optional
+        What an answer given already explains: it counts as idle, no further answer is wanted for it.
+
+    Returns
+    -------
+    posterior : array, shape (keys + 1,)
+    window : int
+    """
+    windows, keys = log_odds.shape
+    flat = softmax(np.append(log_odds.ravel(), 0.0))
+    parts = flat[:-1].reshape(windows, keys)
+    if answered is not None:
+        parts = np.where(answered, 0.0, parts)
+    posterior = parts.sum(axis=0)
+    return np.append(posterior, max(0.0, 1 - posterior.sum())), int(parts[:, posterior.argmax()].argmax())
+
+
+class OnsetDecision:
+    """Which answers to give on a stream of log odds, and when.
+
+    An answer explains its key, and its neighbours, in all windows that begin before the next trial can: they ask for
+    no further answer. Other keys may still be answered, for the first may have been a false alarm; within one trial
+    a second report changes nothing.
+
+    Parameters
+    ----------
+    policy : StoppingPolicy
+        With ``idle`` = number of keys.
+    windows : sequence of int
+        Window lengths in packets, rising.
+    packet_s : float
+        Seconds of a packet.
+    latency, trial : int
+        Packets between an onset and its response, and between two onsets at least.
+    """
+
+    def __init__(
+        self, policy: StoppingPolicy, windows: Sequence[int], packet_s: float, latency: int, trial: int
+    ) -> None:
+        self.policy = policy
+        self.windows = np.asarray(windows, dtype=int)
+        self.packet_s = packet_s
+        self.latency, self.trial = latency, trial
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin a new block."""
+        self._key: int | None = None
+        self._next = 0
+
+    def step(self, now: int, log_odds: Floats) -> int | None:
+        """The answer after `now` packets, or None; log odds (windows so far, keys)."""
+        windows = self.windows[: len(log_odds)]
+        answered = None
+        if self._key is not None:
+            answered = np.zeros(log_odds.shape, dtype=bool)
+            answered[now - windows < self._next, max(self._key - 1, 0) : self._key + 2] = True
+        posterior, at = key_posterior(log_odds, answered)
+        key = self.policy.decide(posterior, float(windows[at] * self.packet_s))
+        if key is not None:
+            self._key = key
+            self._next = int(now - windows[at] - self.latency + self.trial)
+        return key
