@@ -197,6 +197,14 @@ def test_no_run_at_all_is_refused_in_one_line(tmp_path, capsys):
     assert not (tmp_path / "x.html").exists()
 
 
+@pytest.mark.parametrize("verb", [["report"], ["export", "--format", "csv"], ["export", "--format", "parquet"]])
+def test_a_place_that_cannot_be_written_is_told_in_one_line(run, tmp_path, capsys, verb):
+    (tmp_path / "there").mkdir()
+    assert arena([verb[0], str(run), *verb[1:], "-o", str(tmp_path / "there")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
 def test_both_languages_have_the_same_words():
     assert EN.keys() == ZH.keys()
 

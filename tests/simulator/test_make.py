@@ -168,6 +168,29 @@ def test_a_disk_that_is_full_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_memory_does_not_grow_with_the_subjects(tmp_path):
+    def peak_mb(subjects: int) -> float:
+        words = [
+            "simulate",
+            "imagery",
+            "--subjects",
+            str(subjects),
+            "--blocks",
+            "1",
+            "--out",
+            str(tmp_path / str(subjects)),
+        ]
+        text = (
+            f"import resource; from bciarena.cli import main; assert main({words!r}) == 0; "
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+        )
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True, timeout=300)
+        return float(done.stdout.split()[-1])
+
+    # A block is 15 MB: kept, six would be 75 MB more than one.
+    assert peak_mb(6) - peak_mb(1) < 20
+
+
 def test_json_summary(tmp_path):
     done = arena(
         "speller/1", "--subjects", "1", "--blocks", "1", "--seed", "2", "--out", str(tmp_path / "out"), "--json"

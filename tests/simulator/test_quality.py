@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from bciarena.cli import main
+from bciarena.errors import BadInput
 from bciarena.recording import Block, Recording, Subject, open_recording
 from bciarena.recording.montages import CAP64
-from bciarena.simulator.make import Order, recordings
+from bciarena.simulator.make import Order, make, recordings
 from bciarena.simulator.quality import measure
-from bciarena.simulator.quality_page import quality_html
+from bciarena.simulator.quality_page import quality_html, write_quality
 
 
 def made(challenge, split, **more):
@@ -57,3 +59,24 @@ def test_command_writes_the_page(tmp_path, capsys):
     assert "Change of power around imagery" in text
     assert "quality.html" in (out / ".bidsignore").read_text().split()
     assert len(open_recording(out).subjects) == 1
+
+
+def test_a_page_that_cannot_be_written_is_told_and_leaves_nothing(tmp_path):
+    make(Order("liveness", "cali_A", subjects=1, blocks=1), tmp_path / "set")
+    (tmp_path / "set" / "quality.html").mkdir()
+    with pytest.raises(BadInput, match="cannot be written"):
+        write_quality(tmp_path / "set", "liveness")
+    assert sorted(path.name for path in (tmp_path / "set").iterdir()) == ["S01", "quality.html"]
+
+
+def test_dead_channels_are_left_out_of_the_maps():
+    recording = made("imagery", "test", subjects=2, blocks=1, seed=4)
+    alive = measure(recording, "imagery").maps["8-13 Hz power (dB)"]
+    for subject in recording.subjects:
+        subject.blocks[0].eeg[3] = 0
+    found = measure(recording, "imagery")
+    for values in found.maps.values():
+        assert np.isnan(values[3])
+        assert np.isfinite(np.delete(values, 3)).all()
+    assert np.abs(np.delete(found.maps["8-13 Hz power (dB)"] - alive, 3)).max() < 1.0
+    assert "recorded nothing" in quality_html(found)

@@ -18,11 +18,11 @@ def main(
     language: Annotated[str, typer.Option(help="en or zh; the page can switch.")] = "en",
 ) -> None:
     """A run as one self-contained page: score, figures, replay."""
-    from bciarena.recording.write import whole_file
+    from bciarena.recording.write import wanted_file
     from bciarena.report.page import render
 
     text = render(run, language, data)
-    with whole_file(out) as path:
+    with wanted_file(out) as path:
         path.write_text(text, "utf-8")
     print(f"{out}  {len(text.encode()) / 1e6:.1f} MB")
     if figures is not None:

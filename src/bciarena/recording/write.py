@@ -14,6 +14,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from bciarena.errors import BadInput
+
 EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed time stamp, so that the same content gives the same bytes
 
 
@@ -27,6 +29,16 @@ def whole_file(path: Path) -> Iterator[Path]:
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def wanted_file(path: Path) -> Iterator[Path]:
+    """``whole_file`` for a name the user gave: what cannot be written is his to know, in one line."""
+    try:
+        with whole_file(path) as beside:
+            yield beside
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written ({error.strerror or error}); nothing half-made is left") from error
 
 
 def write_contest(path: Path, data: NDArray[Any], rate: int, channels: tuple[str, ...], compress: bool = False) -> None:

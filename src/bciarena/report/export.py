@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bciarena.errors import BadInput
-from bciarena.recording.write import whole_file
+from bciarena.recording.write import wanted_file
 from bciarena.report.kept import KeptRun, open_run
 
 COLUMNS = {
@@ -64,7 +64,7 @@ def export(folder: Path, kind: str, out: Path | None) -> str | None:
         raise BadInput(f"unknown format {kind!r}: choose csv, json or parquet")
     if out is None:
         return text
-    with whole_file(out) as path:
+    with wanted_file(out) as path:
         path.write_text(text, "utf-8")
     return None
 
@@ -80,5 +80,5 @@ def _parquet(table: list[dict[str, Any]], out: Path | None) -> None:
     kinds = {"subject": pyarrow.int64(), "block": pyarrow.int64(), "trial": pyarrow.int64(), "correct": pyarrow.bool_()}
     kinds |= {"length_s": pyarrow.float64(), "onset_s": pyarrow.float64()}
     schema = pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in COLUMNS])
-    with whole_file(out) as path:
+    with wanted_file(out) as path:
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(table, schema), path)

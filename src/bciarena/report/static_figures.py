@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from bciarena.errors import BadInput
-from bciarena.recording.write import whole_file
+from bciarena.recording.write import wanted_file
 from bciarena.report.page import render
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -40,7 +40,7 @@ def write_figures(run: Path, folder: Path, language: str = "en", data: Path | No
         for name in names:
             for kind in ("svg", "png"):
                 url = page.evaluate(DRAW, [name, kind])
-                with whole_file(folder / f"{name}.{kind}") as path:
+                with wanted_file(folder / f"{name}.{kind}") as path:
                     path.write_bytes(_decoded(url))
         window.close()
     return len(names)

@@ -216,6 +216,6 @@ def whole_folder(out: Path, force: bool) -> Iterator[Path]:
             shutil.rmtree(out)
         beside.rename(out)
     except OSError as error:
-        raise BadInput(f"{out}: cannot be written ({error.strerror or error}); nothing was left there") from error
+        raise BadInput(f"{out}: cannot be written ({error.strerror or error}); nothing half-made is left") from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)

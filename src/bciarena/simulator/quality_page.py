@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.recording import open_recording
+from bciarena.recording.write import wanted_file
 from bciarena.simulator.head import electrodes
 from bciarena.simulator.quality import ERD_HZ, ERD_S, TRACE_HZ, Quality, measure
 
@@ -34,7 +35,9 @@ figure{margin:0}figcaption{font-size:.85rem;color:#555}svg{max-width:100%;height
 def write_quality(folder: Path, challenge: str) -> Path:
     """Measure a data folder and write ``quality.html`` into it."""
     page = folder / "quality.html"
-    page.write_text(quality_html(measure(open_recording(folder), challenge)), encoding="utf-8")
+    text = quality_html(measure(open_recording(folder), challenge))
+    with wanted_file(page) as path:
+        path.write_text(text, encoding="utf-8")
     return page
 
 
