@@ -69,6 +69,7 @@ def record(
     seconds: Annotated[float | None, typer.Option(help="Stop after so long; otherwise at code 243 or Ctrl-C.")] = None,
     number: Annotated[int, typer.Option("--subject", help="Number of the subject.")] = 1,
     block: Annotated[int, typer.Option(help="Number of the block.")] = 1,
+    hub: Hub = None,
 ) -> None:
     """EEG stream and codes to a recording, in contest layout and BIDS."""
     from bciarena.challenges import rulebook
@@ -77,7 +78,7 @@ def record(
 
     if out.exists():
         raise BadInput(f"{out}: exists already; choose another name")
-    print(json.dumps(keep(rulebook(challenge), stream, out, seconds, _stop(), _say, number, block), indent=1))
+    print(json.dumps(keep(rulebook(challenge), stream, out, seconds, _stop(), _say, number, block, hub), indent=1))
 
 
 @app.command()
@@ -97,7 +98,7 @@ def run(
     from bciarena.cli._playing import checked
     from bciarena.entries.environments import interpreter_for
     from bciarena.entries.package import open_entry
-    from bciarena.errors import BadInput
+    from bciarena.errors import BadInput, EntryFailed
     from bciarena.live.commands import run_live
     from bciarena.sandbox import boxed
 
@@ -113,6 +114,16 @@ def run(
         print(f"{result['challenge']}  {result['verdict']}  recording in {result['data']}")
         if "score" in result:
             print(f"score {result['score']:.4f} {result['unit']}")
+    if result["verdict"] != "ok":
+        raise EntryFailed(result["verdict"], result["reason"])
+
+
+@app.command()
+def rescue(folder: Annotated[Path, typer.Argument(help="What arena live record or run left behind.")]) -> None:
+    """Make a data folder and BIDS of a recording that was cut off: a crash, a full disk."""
+    from bciarena.live.recorder import rescue as make_whole
+
+    print(f"recording in {make_whole(folder)}")
 
 
 @app.command()

@@ -161,6 +161,9 @@ class Hub:
         """An answer is on the screen: with the time of the newest sample behind it, the whole way can be told."""
         self._keep({"type": "shown", **{key: message.get(key) for key in ("value", "sample_s", "hub_s")}})
 
+    def _on_note(self, message: dict[str, Any], answer: Send) -> None:
+        self._say(str(message.get("text"))[:300])
+
     def _on_traces(self, message: dict[str, Any], answer: Send) -> None:
         self.tell("operator", message)
 

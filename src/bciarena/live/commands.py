@@ -10,25 +10,36 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bciarena.challenges import rulebook
 from bciarena.challenges.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.live.brain import LiveBrain, step_from
-from bciarena.live.hubline import HubLine
+from bciarena.live.hubline import HubLine, LabPage
 from bciarena.live.recorder import Recorder
-from bciarena.live.running import BLOCK_END, LiveMatch, LivePackets
+from bciarena.live.running import BLOCK_END, LedgerFile, LiveMatch, LivePackets
 from bciarena.live.streams import CodesOut, EegOut, LiveIn, need_lsl
+from bciarena.live.traces import traces
 from bciarena.match import Player
 from bciarena.recording import open_recording
 from bciarena.referee import Ledger, Truth
 from bciarena.runs import end_line, score_of
 
-TRACE_HZ = 25
-SHOWN = 8
 PAGE_END_S = 5.0
 RECORD_HOLD_S = 0.25  # nobody waits for a recorder: codes that come late still find their sample
+
+
+class Notes:
+    """What happened: said at once, told to the lab's page, and kept for the recording."""
+
+    def __init__(self, say: Callable[[str], None], page: LabPage) -> None:
+        self._say, self._page = say, page
+        self.kept: list[str] = []
+
+    def __call__(self, text: str) -> None:
+        self.kept.append(text)
+        self._say(text)
+        self._page.note(text)
 
 
 def play_out(data: Path, challenge: str, name: str, speed: float, stop: threading.Event, masked: bool) -> int:
@@ -110,136 +121,81 @@ def run_live(
     Keeps in ``out``: the recording (data/ and bids/), the ledger, and the score where the recording has trials.
     """
     out.mkdir(parents=True)
-    notes: list[str] = []
-    delays: list[float] = []
-
-    def tell(text: str) -> None:
-        notes.append(text)
-        say(text)
-
-    source = LiveIn(name, book.channels, book.rate, tell=tell)
     ended = threading.Event()
-    recorder = Recorder(out, book, subject, block)
-    shown: dict[str, Any] = {}
-    page_done = threading.Event()
-
-    def heard(message: dict[str, Any]) -> None:
-        if message.get("type") == "stopped":
-            shown.update(frames=message["frames"], dropped_frames=message["dropped"], refresh_hz=message["refresh_hz"])
-            page_done.set()
-            ended.set()
-
-    line = HubLine(hub, heard) if hub else None
+    page = LabPage(hub, ended.set, say)
+    tell = Notes(say, page)
+    source = LiveIn(name, book.channels, book.rate, tell=tell)
+    recorder = Recorder(out, book, subject, block, tell)
     packets = LivePackets(book, source, recorder, ended)
-    if line:
-        packets.samples_seen = _watcher(book, line)
+    if hub:
+        packets.samples_seen = traces(book, page)
+    delays: list[float] = []
 
     def told(value: Any) -> None:
         delays.append(time.monotonic() - packets.newest_s)
         say(f"answer {value} after {packets.recorder.samples / book.rate:.2f} s")
-        if line:
-            line.send({"type": "answer", "value": value, "sample_s": packets.newest_s})
-
-    timers = [threading.Timer(seconds, ended.set)] if seconds else []
+        page.send({"type": "answer", "value": value, "sample_s": packets.newest_s})
 
     def until_stopped() -> None:
-        stop.wait()
+        stop.wait(seconds)
         ended.set()
 
-    threads = [threading.Thread(target=until_stopped, daemon=True)]
-    for starter in (*timers, *threads):
-        starter.start()
-    with open(out / "ledger.jsonl", "w", encoding="utf-8") as file:
-        ledger = Ledger({"challenge": book.id, "rulebook": book.digest, "live": name, "clock": "think"}, file)
+    threading.Thread(target=until_stopped, daemon=True).start()
+    with LedgerFile(out / "ledger.jsonl", tell) as file:
+        ledger = Ledger({"challenge": book.id, "rulebook": book.digest, "live": name, "clock": "think"}, file)  # type: ignore[arg-type]
         match = LiveMatch(book, packets, ledger, out, told)
         end = player(match)
-        if line:
-            page_done.wait(PAGE_END_S)  # the block's end code comes before the page's own word of its frames
-        side = {"lost_samples": source.lost_n, "reconnects": source.reconnects, "notes": notes, **shown}
-        if recorder.failed:
-            notes.append(recorder.failed)
-        data = recorder.finish(side)
-        ledger.append(end_line(match, end._replace(notes=(*end.notes, *notes))))
-    for timer in timers:
-        timer.cancel()
-    source.close()
-    if line:
-        line.close()
+        if end.verdict != "ok":
+            why = end.reason.split(";")[0].splitlines()[0] if end.reason else end.verdict
+            tell(f"{end.verdict}: {why}. Data so far is kept; start arena live run again to go on")
+        else:
+            page.wait_over(PAGE_END_S)  # the block's end code comes before the page's own word of its frames
+        source.close()
+        ledger.append(end_line(match, end._replace(notes=(*end.notes, *tell.kept))))
+        data = recorder.finish(_side(source, tell, page))
+    page.close()
     result: dict[str, Any] = {"challenge": book.id, "verdict": end.verdict, "reason": end.reason, "data": str(data)}
     result["delays_ms"] = [round(delay * 1e3, 2) for delay in delays]
     try:
         recording = open_recording(data)
         result |= score_of(book, Truth.of(book, recording), ledger.reports, ledger.lines[-1])
     except BadInput as error:
-        result["notes"] = [*notes, f"not scored: {error}"]
+        result["notes"] = [*tell.kept, f"not scored: {error}"]
     (out / "score.json").write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
     (out / "run.json").write_text(json.dumps({"data": str(data), "live": name}) + "\n", "utf-8")
     return result
 
 
-def _watcher(book: Rulebook, line: HubLine) -> Callable[[NDArray[np.float64]], None]:
-    """Sees every sample and shows traces to the operator."""
-    rows = list(range(0, len(book.channels), max(1, len(book.channels) // SHOWN)))[:SHOWN]
-    held: list[NDArray[np.float64]] = []
-    step = max(1, book.rate // TRACE_HZ)
-
-    def see(eeg: NDArray[np.float64]) -> None:
-        held.append(eeg)
-        count = sum(part.shape[1] for part in held)
-        if count >= book.rate // 5:
-            whole = np.concatenate(held, axis=1)
-            held.clear()
-            shown = whole[rows, : count // step * step].reshape(len(rows), -1, step).mean(axis=2)
-            names = [book.channels[row] for row in rows]
-            line.send({"type": "traces", "channels": names, "rate": TRACE_HZ, "data": shown.round(2).tolist(),
-                       "hints": hints(book, whole)})  # fmt: skip
-
-    return see
-
-
-def hints(book: Rulebook, eeg: NDArray[np.float64]) -> list[str]:
-    """What an operator should look at: flat channels, large ones, mains."""
-    spread = eeg.std(axis=1)
-    flat = [name for name, value in zip(book.channels, spread, strict=True) if value < 0.05]
-    large = [name for name, value in zip(book.channels, spread, strict=True) if value > 150]
-    said = []
-    if flat:
-        said.append(f"flat: {' '.join(flat[:6])}")
-    if large:
-        said.append(f"large (contact?): {' '.join(large[:6])}")
-    time_s = np.arange(eeg.shape[1]) / book.rate
-    mains = np.abs((eeg - eeg.mean(axis=1, keepdims=True)) @ np.exp(-2j * np.pi * 50 * time_s)) * 2 / len(time_s)
-    noisy = [name for name, value in zip(book.channels, mains, strict=True) if value > 20]
-    if noisy:
-        said.append(f"50 Hz: {' '.join(noisy[:6])}")
-    return said
-
-
 def record(
     book: Rulebook, name: str, out: Path, seconds: float | None, stop: threading.Event, say: Callable[[str], None],
-    subject: int = 1, block: int = 1,
+    subject: int = 1, block: int = 1, hub: str | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """EEG stream and codes to a recording (contest layout and BIDS)."""
-    notes: list[str] = []
-
-    def tell(text: str) -> None:
-        notes.append(text)
-        say(text)
-
+    ended = threading.Event()
+    page = LabPage(hub, ended.set, say)
+    tell = Notes(say, page)
     source = LiveIn(name, book.channels, book.rate, tell=tell, hold_s=RECORD_HOLD_S)
-    recorder = Recorder(out, book, subject, block)
+    recorder = Recorder(out, book, subject, block, tell)
     until = time.monotonic() + seconds if seconds else None
-    say(f"recording {name!r} to {out}; Ctrl-C or code 243 ends it")
-    while not stop.is_set() and (until is None or time.monotonic() < until):
+    say(f"recording {name!r} to {out}; Ctrl-C or code {BLOCK_END} ends it")
+    while not stop.is_set() and not ended.is_set() and (until is None or time.monotonic() < until):
         eeg, codes = source.read()
         recorder.add(eeg, codes)
         if BLOCK_END in codes:
+            page.wait_over(PAGE_END_S)
             break
     for eeg, codes in source.rest():
         recorder.add(eeg, codes)
     source.close()
-    side = {"lost_samples": source.lost_n, "reconnects": source.reconnects, "notes": notes}
+    side = _side(source, tell, page)
     data = recorder.finish(side)
+    page.close()
     if recorder.failed:
         raise BadInput(f"{out}: {recorder.failed}")
     return {"data": str(data), "samples": recorder.samples, "seconds": recorder.samples / book.rate, **side}
+
+
+def _side(source: LiveIn, tell: Notes, page: LabPage) -> dict[str, Any]:
+    """What a recording's sidecar says about its making."""
+    counts = {"lost_samples": source.lost_n, "reconnects": source.reconnects, "late_codes": source.late_codes}
+    return {**counts, "notes": tell.kept, **page.shown}

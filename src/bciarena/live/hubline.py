@@ -53,3 +53,53 @@ class HubLine:
 
     def close(self) -> None:
         self._socket.close()
+
+
+class LabPage:
+    """The lab's page as a run or a recorder knows it; without an address there is none and nothing is sent.
+
+    Parameters
+    ----------
+    hub : str or None
+        Address of the lab's pages.
+    stopped : callable
+        Called when the page has ended or was aborted; ``shown`` then holds its count of frames.
+    say : callable
+        Hears when the lab goes away.
+    """
+
+    def __init__(self, hub: str | None, stopped: Callable[[], None], say: Callable[[str], None]) -> None:
+        self.shown: dict[str, Any] = {}
+        self._stopped, self._say = stopped, say
+        self._over = threading.Event()
+        self._line = HubLine(hub, self._heard) if hub else None
+
+    def _heard(self, message: dict[str, Any]) -> None:
+        if message.get("type") == "stopped":
+            self.shown = {"frames": message["frames"], "dropped_frames": message["dropped"]}
+            self.shown["refresh_hz"] = message["refresh_hz"]
+            self._over.set()
+            self._stopped()
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Tell the page; the first time that it cannot be reached is said."""
+        if self._line is None:
+            return
+        self._line.send(message)
+        if self._line.closed.is_set():
+            self._line = None
+            self._over.set()
+            self._say("the lab is not reachable any more: its page hears nothing, the recording goes on")
+
+    def note(self, text: str) -> None:
+        """Something the operator must know."""
+        self.send({"type": "note", "text": text})
+
+    def wait_over(self, wait_s: float) -> None:
+        """Wait for the page's word of its frames."""
+        if self._line:
+            self._over.wait(wait_s)
+
+    def close(self) -> None:
+        if self._line:
+            self._line.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.challenges.rulebook import Rulebook
+from bciarena.errors import BadInput
 from bciarena.recording import Event, write_contest
 from bciarena.recording.bids import describe_bids, write_bids
 
@@ -19,12 +21,16 @@ RAW = "raw.f32"
 class Recorder:
     """Appends (channels + 1, n) to ``folder/raw.f32``, sample by sample; ``finish`` makes a data folder of it."""
 
-    def __init__(self, folder: Path, book: Rulebook, subject: int = 1, block: int = 1) -> None:
+    def __init__(
+        self, folder: Path, book: Rulebook, subject: int = 1, block: int = 1, tell: Callable[[str], None] = print
+    ) -> None:
+        self.tell = tell
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.book, self.subject, self.block = folder, book, subject, block
         about = {"challenge": book.id, "rate": book.rate, "channels": list(book.channels)}
         (folder / "raw.json").write_text(json.dumps(about | {"subject": subject, "block": block}), "utf-8")
-        self._file = open(folder / RAW, "wb")  # noqa: SIM115 - open as long as the recording runs
+        # Without a buffer: what was added is on disk or refused, nothing is left to fail when the file is closed.
+        self._file = open(folder / RAW, "wb", buffering=0)  # noqa: SIM115 - open as long as the recording runs
         self.samples = 0
         self.failed: str | None = None
 
@@ -33,11 +39,13 @@ class Recorder:
         if self.failed:
             return
         try:
-            self._file.write(np.vstack([eeg, codes[None]]).T.astype("<f4").tobytes())
-            self._file.flush()
+            left = memoryview(np.vstack([eeg, codes[None]]).T.astype("<f4").tobytes())
+            while left:  # a disk that is almost full takes a part of it
+                left = left[self._file.write(left) :]
             self.samples += eeg.shape[1]
         except OSError as error:
             self.failed = f"recording stopped after {self.samples} samples: {error.strerror}; what was written is kept"
+            self.tell(self.failed)
 
     def finish(self, side: dict[str, Any] | None = None) -> Path:
         """Close and write the block as contest layout and as BIDS; returns the data folder."""
@@ -46,10 +54,21 @@ class Recorder:
 
 
 def rescue(folder: Path, side: dict[str, Any] | None = None) -> Path:
-    """Make data folders of a raw recording, also of one whose process died."""
+    """Make data folders of a raw recording, also of one whose process died; returns the one in contest layout."""
+    try:
+        about = json.loads((folder / "raw.json").read_text("utf-8"))
+    except OSError as error:
+        raise BadInput(f"{folder}: no raw.json in it ({error.strerror}); give a folder of arena live record") from error
+    try:
+        return _write(folder, about, side)
+    except OSError as error:
+        kept = f"what was received is kept in {RAW}: make room, then arena live rescue {folder}"
+        raise BadInput(f"{folder}: {error.strerror}; {kept}") from error
+
+
+def _write(folder: Path, about: dict[str, Any], side: dict[str, Any] | None) -> Path:
     from bciarena.challenges import rulebook
 
-    about = json.loads((folder / "raw.json").read_text("utf-8"))
     book = rulebook(about["challenge"])
     rows = len(book.channels) + 1
     size = (folder / RAW).stat().st_size // (4 * rows)

@@ -84,6 +84,36 @@ class LivePackets:
         self._held_n += eeg.shape[1]
 
 
+class LedgerFile:
+    """A ledger on a disk that may become full: whole lines only, and the run goes on when no more fit."""
+
+    def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
+        self._file = open(path, "wb", buffering=0)  # noqa: SIM115 - open as long as the run lasts
+        self._tell, self._good, self._full = tell, 0, False
+
+    def write(self, text: str) -> int:
+        line = text.encode()
+        if not self._full:
+            try:
+                self._full = self._file.write(line) < len(line)
+            except OSError:
+                self._full = True
+            if self._full:
+                self._file.truncate(self._good)
+                self._tell("the ledger cannot be written any more: the disk is full; the run goes on without it")
+            self._good += len(line)
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def __enter__(self) -> LedgerFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
 class LiveMatch(Match):
     """A match whose packets come from a headset and whose reports are told at once."""
 

@@ -16,6 +16,7 @@ from bciarena.errors import BadInput
 CODES = "-codes"
 HOLD_S = 0.02  # how long a sample waits for codes where someone waits for the answer
 PULL_S = 0.005
+QUIET_S = 1.0  # a stream that sends nothing for so long has stopped
 GAP = 1.5  # a step between time stamps longer than this many sample periods means lost samples
 
 
@@ -91,6 +92,8 @@ class LiveIn:
     reconnects: int = 0
     late_codes: int = 0
     last_s: float | None = None  # time of the newest sample handed on
+    _silent: bool = False
+    _heard_s: float = field(default_factory=time.monotonic)
     _codes: deque[tuple[float, int]] = field(default_factory=deque)
     _held: deque[tuple[NDArray[np.float64], NDArray[np.float64]]] = field(default_factory=deque)
 
@@ -145,11 +148,13 @@ class LiveIn:
             if hold_s <= 0:
                 break
             if time.monotonic() > until:
+                self._look_for_silence()
                 return np.zeros((len(self.channels), 0)), np.zeros(0, np.int64)
             data, stamps = self._eeg.pull_chunk(timeout=min(hold_s, PULL_S), max_samples=1024)
             if len(stamps):
                 # copies: the library fills the same buffers again with the next pull
                 self._held.append((np.array(data, np.float64).T[self._rows], np.array(stamps)))
+                self._heard_s = time.monotonic()
         self._pull_codes()
         eeg, times = self._held.popleft()
         codes = self._place(times)
@@ -192,6 +197,11 @@ class LiveIn:
             codes[row] = code
         return codes
 
+    def _look_for_silence(self) -> None:
+        if not self._silent and time.monotonic() - self._heard_s > QUIET_S:
+            self._silent = True
+            self.tell(f"the stream has stopped: no samples for {QUIET_S:g} s; data so far is kept, waiting for more")
+
     def _look_for_gaps(self, stamps: NDArray[np.float64]) -> None:
         before = stamps if self.last_s is None else np.concatenate([[self.last_s], stamps])
         steps = np.diff(before) * self.rate
@@ -199,9 +209,10 @@ class LiveIn:
         if lost > 0:
             self.lost_n += lost
             self.tell(f"{lost} samples were lost before {stamps[-1]:.3f} s; nothing was filled in")
-        if steps.size and steps.max() > self.rate:  # more than a second: the stream had stopped
+        if self._silent:
+            self._silent = False
             self.reconnects += 1
-            self.tell("the stream had stopped and is back")
+            self.tell("the stream is back")
         self.last_s = float(stamps[-1])
 
     def close(self) -> None:
