@@ -91,7 +91,8 @@ def run_match(
         if folder:
             _write_json(folder / "score.json", result)
             _write_json(folder / "layout.json", _layout(rulebook, recording, truth))
-            _write_json(folder / "run.json", {"data": str(recording.folder or ""), **(about or {})})
+            data = str(recording.folder.absolute()) if recording.folder else ""  # found again from wherever one stands
+            _write_json(folder / "run.json", {"data": data, **(about or {})})
             np.savez_compressed(folder / "think.npz", think_s=np.frombuffer(match.think_s, np.float32))
     return result
 

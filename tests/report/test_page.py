@@ -17,6 +17,7 @@ from bciarena.report.figures import all_figures
 from bciarena.report.insight import alternatives
 from bciarena.report.kept import open_run
 from bciarena.report.page import render
+from bciarena.report.replay import replay
 from bciarena.report.texts import EN, ZH
 from bciarena.simulator import Order, make
 from tests.making import write_folder
@@ -119,6 +120,18 @@ def test_generators_are_told_apart_wherever_the_data_lie(tmp_path):
     assert bars(tmp_path / "moved") == ["@real", "@parametric", "@spectral"]
     (tmp_path / "moved" / "generators.json").write_text("cut [")
     assert bars(tmp_path / "moved") == ["@real", "@generated"]
+
+
+def test_the_replay_keeps_to_its_room(run):
+    kept = open_run(run)
+    whole, none_left = replay(kept)
+    small, left = replay(kept, 20_000)
+    assert not none_left
+    assert "left out" in left
+    assert len(json.dumps(small)) < 20_000 < len(json.dumps(whole))
+    nothing, why = replay(kept, 100)
+    assert nothing is None
+    assert "page is full" in why
 
 
 def test_page_prints_to_pdf(run, page, tmp_path):

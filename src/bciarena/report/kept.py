@@ -139,7 +139,8 @@ def _printed(folder: Path) -> list[dict[str, Any]]:
         pieces = [{"packet": 0, "stream": k, "text": v.decode("utf-8", "replace")} for k, v in texts.items() if v]
     total = 0
     for number, piece in enumerate(pieces):
+        piece["text"] = piece["text"][: PRINTED_MOST - total]
         total += len(piece["text"])
-        if total > PRINTED_MOST:
-            return pieces[:number]
+        if total >= PRINTED_MOST:
+            return pieces[: number + 1]
     return pieces

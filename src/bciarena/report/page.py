@@ -20,6 +20,7 @@ from bciarena.report.statistics import intervals
 from bciarena.report.texts import WORDS, Said
 from bciarena.runs import VOID
 
+PAGE_MOST = 4_700_000  # bytes
 TRIALS_MOST = 5000  # rows of the trial table; the rest is in arena export
 
 
@@ -42,32 +43,32 @@ def render(folder: Path, language: str = "en", data: Path | None = None) -> str:
     if language not in WORDS:
         raise BadInput(f"unknown language {language!r}: choose en or zh")
     run = open_run(folder, data)
-    played, why = replay(run)
     environment = Environment(loader=PackageLoader("bciarena.report"), autoescape=True, trim_blocks=True)
     environment.globals.update(t=_both, said=_spans)
+    template = environment.get_template("report.html")
     figures = all_figures(run)
-    content = {
-        "words": WORDS,
-        "figures": [f._asdict() for f in figures],
-        "replay": played,
+    values = {
+        "run": run,
+        "score": run.score,
+        "metrics": intervals(run.score),
+        "glance": _glance(run),
+        "findings": findings(run),
+        "rank": _rank(run),
+        "figures": figures,
+        "trials": run.score["trials"][:TRIALS_MOST],
+        "language": language,
+        "css": _text("report.css"),
+        "js": _text("report.js"),
+        "plotly": _plotly() if figures else "",
     }
-    return environment.get_template("report.html").render(
-        run=run,
-        score=run.score,
-        metrics=intervals(run.score),
-        glance=_glance(run),
-        findings=findings(run),
-        rank=_rank(run),
-        figures=figures,
-        replay=played,
-        replay_note=why,
-        trials=run.score["trials"][:TRIALS_MOST],
-        language=language,
-        css=_text("report.css"),
-        js=_text("report.js"),
-        plotly=_plotly() if figures else "",
-        content=json.dumps(content, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c"),
-    )
+
+    def page(played: dict[str, Any] | None, why: str) -> str:
+        content = {"words": WORDS, "figures": [f._asdict() for f in figures], "replay": played}
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+        return template.render(values, replay=played, replay_note=why, content=text)
+
+    # The replay takes what the rest leaves of the page.
+    return page(*replay(run, PAGE_MOST - len(page(None, "").encode())))
 
 
 def _both(key: str) -> Any:

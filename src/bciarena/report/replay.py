@@ -12,6 +12,8 @@ from bciarena.report.kept import KeptRun
 
 BYTES_MOST = 1_500_000
 """All traces of a page together, before base64."""
+REPORT_BYTES = 60
+"""What a report takes in the page, roughly."""
 SHOWN = {
     "speller": ("Pz", "PO5", "POz", "PO6", "O1", "Oz", "O2", "Fpz"),
     "liveness": ("Fz", "Cz", "C3", "C4", "Oz"),
@@ -20,8 +22,10 @@ MOTOR = ("FC3", "FC4", "C3", "Cz", "C4", "CP3", "CP4", "Oz")
 RATES_HZ = (50, 40, 25, 20, 10)
 
 
-def replay(run: KeptRun) -> tuple[dict[str, Any] | None, str]:
+def replay(run: KeptRun, room: int = 2 * BYTES_MOST) -> tuple[dict[str, Any] | None, str]:
     """What the page's replay needs, or None and the reason.
+
+    ``room`` is how many bytes it may add to the page.
 
     Traces are averaged down, scaled per channel to a signed byte, and cut to the first blocks when a run is so long
     that even ten samples a second would not fit.
@@ -31,14 +35,17 @@ def replay(run: KeptRun) -> tuple[dict[str, Any] | None, str]:
     except BadInput as error:
         return None, str(error)
     book = run.book
+    printed = _printed(run)
+    beside = sum(len(text.encode()) for *_, text in printed) + REPORT_BYTES * len(run.reports)
+    most = min(BYTES_MOST, (room - beside) * 3 // 4)  # base64 makes four bytes of three
     rows = [list(book.channels).index(name) for name in SHOWN.get(book.name, MOTOR)]
     total_s = recording.seconds
-    rate = next((r for r in RATES_HZ if total_s * r * len(rows) <= BYTES_MOST), RATES_HZ[-1])
+    rate = next((r for r in RATES_HZ if total_s * r * len(rows) <= most), RATES_HZ[-1])
     step = book.rate // rate
     blocks, used = [], 0
     for subject, number, block in recording:
         samples = block.samples // step
-        if used + samples * len(rows) > BYTES_MOST:
+        if used + samples * len(rows) > most:
             break
         used += samples * len(rows)
         eeg = np.asarray(block.eeg[rows, : samples * step], np.float32).reshape(len(rows), samples, step).mean(axis=2)
@@ -58,10 +65,11 @@ def replay(run: KeptRun) -> tuple[dict[str, Any] | None, str]:
                 "reports": _reports(run, subject, number),
             }
         )
+    if not blocks:
+        return None, "the page is full; arena export has every trial"
     left_out = len(list(recording)) - len(blocks)
     note = f"{left_out} later blocks are left out to keep the page small" if left_out else ""
     names = [book.channels[row] for row in rows]
-    printed = _printed(run)
     return {"rate": rate, "channels": names, "blocks": blocks, "printed": printed}, note
 
 
