@@ -44,8 +44,11 @@ def page(rows: list[dict[str, Any]], figure: str = "") -> str:
         lines.append("|---|---|" + "---|" * len(columns))
         for row in mine:
             cells = [_cell(key, row.get(key)) for key in columns]
-            lines.append(f"| {row['name']} | {_score(row)} | " + " | ".join(cells) + " |")
+            mark = " \\*" if row.get("stale") else ""
+            lines.append(f"| {row['name']}{mark} | {_score(row)} | " + " | ".join(cells) + " |")
         parts.append("\n".join(lines) + "\n")
+    if any(row.get("stale") for row in rows):
+        parts.append("\\* measured before the last change of its code or of what it imports.\n")
     return "\n".join(parts)
 
 

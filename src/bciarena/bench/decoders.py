@@ -31,7 +31,7 @@ from bciarena.runs import run_match
 
 FRESH_SEED = 61_847
 """Seed of the simulated people. Nobody tuned on it; whoever has looked at single trials of it must choose another."""
-PEOPLE = {"imagery": 6, "turing": 6, "speller": 4, "rehab": 5}
+PEOPLE = {"imagery": 4, "turing": 4, "speller": 2, "rehab": 3}
 SLOW = "MetaBCI"
 """Peers of this name are left out of the long recordings: a look takes them half a second."""
 
@@ -51,11 +51,12 @@ class Track(NamedTuple):
     def digest(self) -> str:
         if self.test is not None:
             return data_digest(self.train) + data_digest(self.test)
-        sources = [path for room in ("simulator", "protocol") for path in (HOME / room).rglob("*.py")]
-        return f"{FRESH_SEED} {self.people} {code_digest(sources)}"
+        return f"{FRESH_SEED} {self.people}"
 
 
-def main(data: Path | None, quick: bool, fresh: bool = False, tell: Tell = lambda text: None) -> list[dict[str, Any]]:
+def main(
+    data: Path | None, quick: bool, kept: KeptRows | None = None, tell: Tell = lambda text: None
+) -> list[dict[str, Any]]:
     """Rows of the decoder table.
 
     Parameters
@@ -64,24 +65,25 @@ def main(data: Path | None, quick: bool, fresh: bool = False, tell: Tell = lambd
         A folder with real recordings; without it only simulated people are played.
     quick : bool
         One simulated person of one challenge, without peers.
-    fresh : bool
-        Measure again what is kept from before.
+    kept : KeptRows, optional
+        Rows measured before.
     tell : callable
         Told in words what is being done.
     """
-    kept, rows = KeptRows(fresh), []
+    kept, rows = kept or KeptRows(), []
     for track in _tracks(data, quick):
         names = [f"@{track.challenge}", f"@{track.challenge}-baseline"]
         names += [] if quick else [n for n in PEERS.get(track.challenge, {}) if SLOW not in n or _short(track)]
-        keys = {name: key_of(track.name, name, track.digest, _code(track.challenge, name)) for name in names}
-        found = {name: kept.find(keys[name]) for name in names}
+        keys = {name: key_of(track.name, name, track.digest) for name in names}
+        codes = {name: _code(track, name) for name in names}
+        found = {name: kept.find(keys[name], codes[name]) for name in names}
         if None in found.values():
             with tempfile.TemporaryDirectory(prefix="arena-bench-") as place:
                 tell(f"{track.name}: preparing recordings")
                 ready = _prepared(track, Path(place))
                 for name in (name for name in names if found[name] is None):
                     found[name] = row = _row(ready, name, Path(place), tell)
-                    kept.keep(keys[name], row)
+                    kept.keep(keys[name], codes[name], row)
         for name in names:
             if done := found[name]:
                 tell(f"[done] {track.name}, {name}: {done['score']:.2f} {done['unit']}")
@@ -116,17 +118,16 @@ def _short(track: Track) -> bool:
     return track.test is not None and track.name != "idle, real"
 
 
-def _code(challenge: str, name: str) -> str:
-    if name.startswith("@"):
-        return code_digest((HOME / "entries" / name[1:].replace("-", "_")).rglob("*.py"))
-    return code_digest([Path(__file__).with_name("peers.py")]) if SLOW in name else _peer_code(challenge, name)
-
-
-def _peer_code(challenge: str, name: str) -> str:
+def _code(track: Track, name: str) -> str:
+    """Digest of what decides a row: the entry with its decoders, or the peer, and the simulator if it made the data."""
     import inspect
 
-    kinds = [kind for kind in PEERS[challenge][name].__mro__ if kind.__module__.startswith("bciarena")]
-    return key_of(*map(inspect.getsource, kinds))
+    rooms = ("simulator", "protocol") if track.test is None else ()
+    made = code_digest(path for room in rooms for path in (HOME / room).rglob("*.py"))
+    if name.startswith("@"):
+        return key_of(made, code_digest((HOME / "entries" / name[1:].replace("-", "_")).rglob("*.py")))
+    kinds = [kind for kind in PEERS[track.challenge][name].__mro__ if kind.__module__.startswith("bciarena")]
+    return key_of(made, *map(inspect.getsource, kinds))
 
 
 def _prepared(track: Track, place: Path) -> Track:
@@ -142,8 +143,8 @@ def _prepared(track: Track, place: Path) -> Track:
 
     if track.challenge == "liveness":
         for split in ("cali_train", "eval_train", "cali_B"):
-            make(Order("liveness", split, blocks=10, seed=FRESH_SEED), place / "train" / split)
-        make(Order("liveness", "eval_B", blocks=10, seed=FRESH_SEED), place / "test")
+            make(Order("liveness", split, blocks=6, seed=FRESH_SEED), place / "train" / split)
+        make(Order("liveness", "eval_B", blocks=6, seed=FRESH_SEED), place / "test")
         return track._replace(train=place / "train", test=place / "test")
     for split in ("train", "test") if track.challenge != "speller" else ("test",):
         make(Order(track.challenge, split, track.people, seed=FRESH_SEED), place / split)

@@ -16,21 +16,33 @@ HOME = Path(bciarena.__file__).parent
 
 
 class KeptRows:
-    """Rows in the user's cache folder, each under a digest of everything it depends on."""
+    """Rows in the user's cache folder, each with a digest of the code that was measured.
 
-    def __init__(self, fresh: bool = False) -> None:
+    Parameters
+    ----------
+    fresh : bool
+        Nothing is taken from before.
+    stale : bool
+        A row is also taken when its code has changed since; it then has ``stale`` set.
+    """
+
+    def __init__(self, fresh: bool = False, stale: bool = False) -> None:
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
         self.folder = Path(home).expanduser() / "bciarena" / "bench"
-        self.fresh = fresh
+        self.fresh, self.stale = fresh, stale
 
-    def find(self, key: str) -> dict[str, Any] | None:
+    def find(self, key: str, code: str) -> dict[str, Any] | None:
         path = self.folder / f"{key}.json"
-        return None if self.fresh or not path.is_file() else dict(json.loads(path.read_text("utf-8")))
+        if self.fresh or not path.is_file():
+            return None
+        row = dict(json.loads(path.read_text("utf-8")))
+        row["stale"] = row["code"] != code
+        return row if self.stale or not row["stale"] else None
 
-    def keep(self, key: str, row: dict[str, Any]) -> None:
+    def keep(self, key: str, code: str, row: dict[str, Any]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f".{key}.{os.getpid()}"
-        part.write_text(json.dumps(row), "utf-8")
+        part.write_text(json.dumps(row | {"code": code}), "utf-8")
         part.replace(self.folder / f"{key}.json")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.status import Status
 
+from bciarena.bench.kept import KeptRows
 from bciarena.errors import BadInput
 
 BENCHES = ("engine", "box", "decisions", "jobs", "site", "live")
@@ -19,7 +20,13 @@ LONG = ("soak", "decoders")  # only when asked for by name
 
 
 def run_benches(
-    what: str, write: Path | None, data: Path | None, quick: bool, minutes: float = 60.0, fresh: bool = False
+    what: str,
+    write: Path | None,
+    data: Path | None,
+    quick: bool,
+    minutes: float = 60.0,
+    fresh: bool = False,
+    stale: bool = False,
 ) -> None:
     """Run one bench or all, print rows, and write them where asked."""
     names = [what] if what else list(BENCHES)
@@ -29,7 +36,7 @@ def run_benches(
     for name in names:
         with Console(stderr=True).status(f"measuring {name}") as status:
             if name == "decoders":
-                text = _decoders(write, data, quick, fresh, status)
+                text = _decoders(write, data, quick, KeptRows(fresh, stale), status)
             else:
                 module = importlib.import_module(f"bciarena.bench.{name}")
                 text = markdown(module.main(minutes) if name == "soak" else module.main())
@@ -38,7 +45,7 @@ def run_benches(
             keep(write, name, text)
 
 
-def _decoders(write: Path | None, data: Path | None, quick: bool, fresh: bool, status: Status) -> str:
+def _decoders(write: Path | None, data: Path | None, quick: bool, kept: KeptRows, status: Status) -> str:
     from bciarena.bench import decoder_page, decoders
 
     def tell(text: str) -> None:
@@ -47,7 +54,7 @@ def _decoders(write: Path | None, data: Path | None, quick: bool, fresh: bool, s
         else:
             status.update(text)
 
-    rows = decoders.main(data, quick, fresh, tell)
+    rows = decoders.main(data, quick, kept, tell)
     if write is None:
         return decoder_page.page(rows)
     decoder_page.draw(rows, write.parent / "figures" / "decoders.svg")

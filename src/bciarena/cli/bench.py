@@ -25,8 +25,11 @@ def main(
     minutes: Annotated[float, typer.Option(help="soak: how long, in real time.")] = 60.0,
     quick: Annotated[bool, typer.Option("--quick", help="decoders: one simulated person and no peers.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="decoders: measure again what is kept from before.")] = False,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="decoders: take kept rows, marked, even if their code has changed since.")
+    ] = False,
 ) -> None:
     """Measure: cost of a packet, of a job, of a page; and every decoder on the same recordings."""
     from bciarena.bench.table import run_benches
 
-    run_benches(what, write, data, quick, minutes, fresh)
+    run_benches(what, write, data, quick, minutes, fresh, stale)

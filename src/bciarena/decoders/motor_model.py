@@ -102,7 +102,14 @@ class MotorModel:
         self.pool_ = LogPool().fit(scores, truth, self.setup.times_s)
         self.per_class_ = _balance(data)
         if self.objective is not None:
-            posteriors = self._in_block_order(self.pool_.posteriors(scores, self.setup.times_s), data)
+            posteriors = self.pool_.posteriors(scores, self.setup.times_s)
+            # Of each person and block, by trials left out: for whoever goes on from here.
+            self.left_out_: dict[tuple[int, int], Floats] = {
+                (n, b): posteriors[(data.person == n) & (data.block == b)]
+                for n in people
+                for b in range(len(people[n]))
+            }
+            posteriors = self._in_block_order(posteriors, data)
             self.policy_ = fit_policy(posteriors, truth, self.setup.times_s, self.objective, group=data.person)
             self.expected_ = self._expected(posteriors, truth, data)
         return self

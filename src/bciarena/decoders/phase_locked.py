@@ -165,26 +165,18 @@ class PhaseLockedFlicker:
     def _response(self, noise: Complex) -> tuple[Complex, Complex]:
         """Mean (H, C) and spread (H, C, C) of a trial's amplitudes."""
         level = np.trace(noise, axis1=1, axis2=2).real / self.channels
-        prior = (self._prior_snr * level)[:, None, None] * self._shape
-        mean = np.zeros((len(noise), self.channels), dtype=complex)
-        spread = prior.astype(complex)
-        for h in range(len(noise)):
-            precision = np.linalg.inv(prior[h]).astype(complex)
-            pull = np.zeros(self.channels, dtype=complex)
-            vary = self.vary * prior[h]
-            if self._learnt:
-                vary = vary + 0.1 * np.outer(self._mean_of(h), self._mean_of(h).conj())
-            for amplitude, n in self._learnt:
-                trust = np.linalg.inv(noise[h] / n + vary)
-                precision += trust
-                pull += trust @ amplitude[h]
-            known = np.linalg.inv(precision)
-            mean[h] = known @ pull
-            spread[h] = known + vary
-        return mean, spread
-
-    def _mean_of(self, h: int) -> Complex:
-        return np.asarray(np.mean([a[h] for a, _ in self._learnt], axis=0))
+        prior = ((self._prior_snr * level)[:, None, None] * self._shape).astype(complex)
+        vary = self.vary * prior
+        if not self._learnt:
+            return np.zeros((len(noise), self.channels), dtype=complex), prior + vary
+        amplitudes = np.array([amplitude for amplitude, _ in self._learnt])  # (trials, H, C)
+        length_n = np.array([n for _, n in self._learnt])
+        usual = amplitudes.mean(axis=0)
+        vary = vary + 0.1 * usual[:, :, None] * usual[:, None].conj()
+        trust = np.linalg.inv(noise / length_n[:, None, None, None] + vary)
+        known = np.linalg.inv(np.linalg.inv(prior) + trust.sum(axis=0))
+        pull = np.matmul(trust, amplitudes[..., None]).sum(axis=0)
+        return np.asarray(np.matmul(known, pull)[..., 0]), known + vary
 
 
 def _log_density(z: Complex, mean: Complex | int, cov: Complex) -> Array:

@@ -1,7 +1,11 @@
 """Phase-locked flicker evidence and imagery band power, weighed by what the robots' behaviour allows.
 
-The imagery model in ``model/`` was fitted by ``train.py``; the flicker response is learnt while it plays.
+The imagery model in ``model/`` was fitted by ``train.py``, and so were the weights of the two kinds of evidence and the
+moment to answer; the flicker response is learnt while it plays.
 """
+
+import json
+from pathlib import Path
 
 import numpy as np
 from Algorithm.Interface.AlgorithmInterface import AlgorithmInterface
@@ -10,12 +14,13 @@ from Algorithm.Interface.Model.ReportModel import ReportModel
 from bciarena.decoders.motor_model import MotorModel, MotorPlayer
 from bciarena.decoders.phase_locked import PhaseLockedFlicker
 from bciarena.decoders.stopping import StoppingPolicy
+from bciarena.decoders.tasks import TASKS, TaskWeights
 
 RATE = 250
 OCCIPITAL = [42, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58]  # Pz, POz, PO3-PO8, Oz, O1, O2
 FLICKER_HZ = [15.4, 15.5, 15.6, 15.7]  # tasks 3-6: left, right, pass, shoot
-FIRST_FLICKER = 3
-IDLE = 7
+FLICKERS = (3, 4, 5, 6)
+EQUAL = np.full(3, 1 / 3)  # left, right, idle
 # Table 2: the robots' behaviour (bits 6-3 of the code) -> what the subject may have been asked to do.
 POSSIBLE = {
     1: (1, 3, 7),
@@ -29,8 +34,6 @@ POSSIBLE = {
     9: (6, 4, 2, 7),
 }
 TASK_N = 5 * RATE
-# A block counts only with 80 % right, so doubt is worth waiting for; at 4.92 s an answer is due.
-POLICY = StoppingPolicy(first_s=0.48, last_s=4.92, start=0.97, end=0.85, forced=True)
 SURE = 0.95
 
 
@@ -38,10 +41,11 @@ class AlgorithmImplementTuring(AlgorithmInterface):
     def run(self):
         model = MotorModel.load("model")
         imagery = MotorPlayer(model, recentre=False)
-        classes = [int(c) for c in model.classes_]
+        fitted = json.loads(Path("model", "turing.json").read_text("utf-8"))
+        weights, policy = TaskWeights(**fitted["weights"]), StoppingPolicy.from_dict(fitted["policy"])
         flicker = PhaseLockedFlicker(FLICKER_HZ, RATE, len(OCCIPITAL))
         person = None
-        possible, motor, answered, data_start = (), {}, True, 0
+        possible, motor, answered, data_start = None, EQUAL, True, 0
         finished = False
         while not finished:
             packet = self.task.get_data()
@@ -53,47 +57,34 @@ class AlgorithmImplementTuring(AlgorithmInterface):
                     flicker.new_person()
                 flicker.new_block()
                 imagery.start_block(person)
-                possible, answered = (), True
+                possible, answered = None, True
             end = packet.start_pos + data.shape[1]
             said = imagery.push(data)
             flicker.push(data[OCCIPITAL])
-            if possible:
+            if possible is not None:
                 if said is not None:
-                    motor = dict(zip(classes, said[0] * len(classes), strict=True))
-                posterior = weigh(possible, motor, flicker.evidence())
-                if not answered:
-                    choice = POLICY.decide(posterior, (end - data_start) / RATE)
+                    motor = said[0]
+                over = end - data_start >= TASK_N
+                if over or not answered:
+                    used_s = (end - data_start) / RATE
+                    posterior = weights.posterior(motor, flicker.evidence(), possible, used_s)
+                    choice = None if answered else policy.decide(posterior, used_s)
                     if choice is not None:
                         report = ReportModel()
-                        report.result = possible[choice]
+                        report.result = choice + 1
                         self.task.report(report)
                         answered = True
-                if end - data_start >= TASK_N:
-                    best = int(np.argmax(posterior))
-                    if FIRST_FLICKER <= possible[best] < IDLE and posterior[best] > SURE:
-                        flicker.learn(possible[best] - FIRST_FLICKER)
+                if over:
+                    best = int(np.argmax(posterior)) + 1
+                    if best in FLICKERS and posterior[best - 1] > SURE:
+                        flicker.learn(best - FLICKERS[0])
                     flicker.stop()
-                    possible = ()
+                    possible = None
             for at in np.flatnonzero((data[-1] > 0) & (data[-1] < 128)):
-                possible = POSSIBLE.get(int(data[-1, at]) >> 3, tuple(range(1, 8)))
-                motor = dict.fromkeys(classes, 1.0)
+                tasks = POSSIBLE.get(int(data[-1, at]) >> 3, range(1, TASKS + 1))
+                possible = np.isin(np.arange(1, TASKS + 1), list(tasks))
+                motor = EQUAL
                 answered = False
                 data_start = end
                 flicker.start(packet.start_pos + int(at))
                 imagery.start_trial()
-
-
-def weigh(possible, motor, evidence):
-    """Posterior of the possible tasks: imagery and idle by band power, flicker tasks by their likelihood ratio."""
-    flickers = [task for task in possible if FIRST_FLICKER <= task < IDLE]
-    best = max(evidence[task - FIRST_FLICKER] for task in flickers)
-    logs = []
-    for task in possible:
-        if task in flickers:
-            # That there is a flicker is soon sure; which of two 0.1 Hz apart is believed with half the weight, since
-            # the model's phases are not exact.
-            logs.append(best + 0.5 * (evidence[task - FIRST_FLICKER] - best))
-        else:
-            logs.append(np.log(max(motor.get(task, 1.0), 1e-6)))
-    odds = np.exp(np.asarray(logs) - max(logs))
-    return odds / odds.sum()
