@@ -73,7 +73,8 @@ EN = {
     "itr": "ITR", "itr_real": "ITR, real or generated", "itr_subject": "ITR, whose", "fpr": "false alarm rate (FPR)",
     "accuracy_real": "accuracy, real or generated", "accuracy_subject": "accuracy, whose", "total": "total",
     "mean_length_s": "mean length, s", "mean_points": "points a trial", "side_accuracy": "accuracy, side",
-    "blocks_passed": "blocks passed", "flicker": "flicker trials", "passed": "passed", "nothing": "too little data for an interval", "language": "中文",
+    "blocks_passed": "blocks passed", "flicker": "flicker trials", "passed": "passed",
+    "nothing": "too little data for an interval", "language": "中文",
 }  # fmt: skip
 
 ZH = {
@@ -140,7 +141,8 @@ ZH = {
     "itr": "ITR", "itr_real": "ITR（真伪）", "itr_subject": "ITR（身份）", "fpr": "虚警率（FPR）",
     "accuracy_real": "正确率（真伪）", "accuracy_subject": "正确率（身份）", "total": "总分",
     "mean_length_s": "平均时长（秒）", "mean_points": "每试次得分", "side_accuracy": "侧别正确率",
-    "blocks_passed": "达标 block 数", "flicker": "闪烁试次", "passed": "达标", "nothing": "数据太少，无法给出区间", "language": "English",
+    "blocks_passed": "达标 block 数", "flicker": "闪烁试次", "passed": "达标",
+    "nothing": "数据太少，无法给出区间", "language": "English",
 }  # fmt: skip
 
 WORDS = {"en": EN, "zh": ZH}
