@@ -8,6 +8,7 @@ import time
 import pytest
 
 from bciarena.lab.hub import Hub
+from bciarena.lab.luminance import SPELLER, level, luminance
 from bciarena.lab.plans import plan, word_block
 from tests.browser import until
 from tests.lab.conftest import serving
@@ -37,7 +38,8 @@ def test_operator_starts_and_the_block_is_played(page, browser, tmp_path):
         assert -0.005 < line["at_s"] - line["hub_s"] < 2.0
     onset = next(line for line in steps if line["code"] == 1)
     first = next(line for line in steps if line["code"] == 242)
-    assert onset["hub_s"] - first["hub_s"] == pytest.approx(3.0, abs=0.05)  # 2 s of quiet and 1 s of cue
+    # 2 s of quiet and 1 s of cue, shown at the first frame after it: no later than the longest frame took
+    assert -0.02 < onset["hub_s"] - first["hub_s"] - 3.0 < max(frames) / 1e3 + 0.05
     assert page.errors == []
 
 
@@ -78,3 +80,121 @@ def test_a_page_comes_back_after_a_reload(page, tmp_path):
             time.sleep(0.05)
         assert "data so far is kept" in hub.message
         assert page.evaluate("window.lab.player.steps[window.lab.player.index].kind") == "cue"
+
+
+def operator_page(browser, address):
+    page = browser.new_page()
+    page.goto(f"{address}/operator")
+    until(page, "document.getElementById('page').textContent.startsWith('connected')")
+    return page
+
+
+def message(page, text):
+    until(page, f"document.getElementById('message').textContent.includes({text!r})")
+
+
+def test_two_operators_see_the_same_and_commands_of_each_count(page, browser):
+    with serving(Hub(word_block("AB", 1, 1))) as address:
+        page.goto(f"{address}/stage")
+        until(page, "window.lab?.player.timeline")
+        first, second = operator_page(browser, address), operator_page(browser, address)
+        for each in (first, second):
+            message(each, "2 operators are connected: commands of each count")
+        first.click("[data-command=start]")
+        until(page, "window.lab.player.running")
+        for each in (first, second):
+            until(each, "document.querySelector('[data-command=start]').disabled")
+        second.click("[data-command=abort]")
+        until(page, "!window.lab.player.running")
+        for each in (first, second):
+            message(each, "aborted")
+            assert "2 operators" in each.inner_text("#log")
+        second.close()
+        until(first, "document.getElementById('operators').textContent === '1'")
+        first.close()
+
+
+def frame_clock(page, hz):
+    """A made-up screen: frames come as fast as the machine can, their time stamps as a screen of this rate has them."""
+    page.add_init_script(
+        f"let at = performance.now(); const period = 1000 / {hz};"
+        "window.requestAnimationFrame = (draw) => setTimeout(() => draw(at += period), 0);"
+    )
+
+
+def test_a_screen_too_slow_is_refused_on_both_pages_with_a_made_up_frame_clock(page, browser):
+    frame_clock(page, 30)
+    with serving(Hub(plan("speller", None, 1, 1, 0, None, None))) as address:
+        page.goto(f"{address}/stage")
+        operator = operator_page(browser, address)
+        why = "refreshes at 30.0 Hz and can show up to 13.6 Hz, not 15.8 Hz"
+        message(operator, why)
+        assert why in page.evaluate("window.lab.stage.note")
+        operator.click("[data-command=start]")
+        message(operator, "cannot start")
+        assert not page.evaluate("window.lab.player.running")
+        operator.close()
+
+
+@pytest.mark.parametrize("hz", [120, 240])
+def test_fast_screens_with_a_made_up_frame_clock(hz, page, tmp_path):
+    """Every frame is a step of the screen's period, every flicker follows the formula at the frame's own time."""
+    frame_clock(page, hz)
+    hub = Hub(word_block("A", 1, 1), tmp_path / "log.jsonl")
+    with serving(hub) as address:
+        page.goto(f"{address}/stage")
+        until(page, "window.lab?.player.timeline")
+        page.evaluate(
+            """() => { const { stage } = window.lab, draw = stage.draw.bind(stage); window.seen = [];
+              stage.draw = (step, timeS, player) => { draw(step, timeS, player);
+                if (step?.kind === 'flicker') window.seen.push([timeS, stage.levels(step, timeS)[0]]); }; }"""
+        )
+        hub.hear("operator", {"type": "command", "name": "start"}, lambda told: None)
+        until(page, "window.lab.player.total > 100 && !window.lab.player.running", 60)
+        seen = page.evaluate("window.seen")
+    assert hub.refresh_hz == pytest.approx(hz, rel=0.001)
+    assert hub.dropped == 0
+    assert abs(len(seen) - 4 * hz) <= 1  # 4 s of flicker
+    for number, (time_s, shown) in enumerate(seen):
+        assert time_s == pytest.approx(number / hz, abs=1e-4)
+        assert abs(shown - level(luminance(number / hz, 8.0, 0.0, SPELLER))) <= 1
+
+
+def test_frames_left_out_are_counted_with_a_made_up_frame_clock(page, tmp_path):
+    page.add_init_script(
+        "let at = 0, n = 0; window.requestAnimationFrame = (draw) =>"
+        "setTimeout(() => draw(at += ++n > 100 && n % 50 === 0 ? 50 : 1000 / 60), 0);"  # every 50th lasts three periods
+    )
+    hub = Hub(word_block("A", 1, 1), tmp_path / "log.jsonl")
+    with serving(hub) as address:
+        page.goto(f"{address}/stage")
+        until(page, "window.lab?.player.timeline")
+        heard = []
+        hub.join("watcher", heard.append)
+        hub.hear("operator", {"type": "command", "name": "start"}, lambda told: None)
+        until(page, "window.lab.player.total > 100 && !window.lab.player.running", 60)
+        deadline = time.monotonic() + 5
+        while not any(told["type"] == "stopped" for told in heard) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    stopped = next(told for told in heard if told["type"] == "stopped")
+    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    gaps = [gap for line in lines if line["type"] == "frames" for gap in line["intervals_ms"]]
+    long = sum(gap > 40 for gap in gaps)
+    assert long >= 8
+    assert stopped["dropped"] == hub.dropped == 2 * long
+    assert stopped["frames"] == len(gaps)
+
+
+def test_the_photodiode_patch_follows_the_flicker(lab_page):
+    seen = lab_page.evaluate(
+        """() => { const { stage, player } = window.lab, ratio = window.devicePixelRatio || 1;
+          const step = { kind: 'flicker', params: { key: 1, hz: 8, phase_rad: 0 } };
+          const [x, y] = [stage.canvas.width - 20 * ratio, stage.canvas.height - 20 * ratio];
+          const corner = () => stage.pen.getImageData(x, y, 1, 1).data[0];
+          stage.draw(step, 0.03, player); const off = corner();
+          player.command({ name: 'patch' });
+          const at = (_, k) => { stage.draw(step, (k + 0.5) / 256, player); return corner(); };
+          return { off, on: Array.from({ length: 64 }, at) }; }"""
+    )
+    assert seen["off"] == 0
+    assert seen["on"] == [255 if (k // 16) % 2 == 0 else 0 for k in range(64)]  # half a period of 8 Hz is 1/16 s

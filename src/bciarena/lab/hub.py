@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ from bciarena.protocol.timeline import Timeline
 Send = Callable[[dict[str, Any]], None]
 ROLES = ("stimulus", "operator", "watcher")
 BETWEEN = ("rest", "mark")
-SHOWN = 12  # answers an operator sees
+SHOWN = 12  # answers and messages an operator sees
 
 
 def clock_s() -> float:
@@ -47,13 +48,16 @@ class Hub:
     dropped: int = 0
     frames: int = 0
     answers: list[str] = field(default_factory=list)
+    refused: str | None = None
     message: str = ""
+    messages: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=SHOWN))  # wall clock, text
     stream: str | None = None
     stamps: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.steps = [step.as_json() for step in self.timeline.steps]
         book = rulebook(self.timeline.challenge)
+        self.names = {code: book.vocabulary.get(truth, truth) for code, truth in book.truth.items()}
         self.opening = [k for k, step in enumerate(self.steps) if step["code"] in book.opens]
 
     def join(self, role: str, send: Send) -> None:
@@ -94,6 +98,7 @@ class Hub:
 
     def _on_hello(self, message: dict[str, Any], answer: Send) -> None:
         self.refresh_hz = float(message.get("refresh_hz") or 60.0)
+        self.refused = None
         start = self._resume_at()
         answer({"type": "timeline", "timeline": json.loads(self.timeline.as_json()), "from_step": start})
         self.status()
@@ -103,7 +108,8 @@ class Hub:
         self.status()
 
     def _on_refused(self, message: dict[str, Any], answer: Send) -> None:
-        self._say(f"refused: {str(message.get('reason'))[:200]}")
+        self.refused = str(message.get("reason"))[:200]
+        self._say(f"refused: {self.refused}")
 
     def _on_command(self, message: dict[str, Any], answer: Send) -> None:
         name = message.get("name")
@@ -112,6 +118,9 @@ class Hub:
         if name == "start":
             if not self.lines["stimulus"]:
                 self._say("there is no stimulus page yet: open it first")
+                return
+            if self.refused:
+                self._say(f"cannot start: {self.refused}")
                 return
             self.running = True
             self._say("")
@@ -194,6 +203,9 @@ class Hub:
             start -= 1
         return start
 
+    def _named(self, code: int) -> str:
+        return f"{self.names.get(code) or 'no answer'} ({code})"
+
     def tell(self, role: str, message: dict[str, Any]) -> None:
         for send in list(self.lines[role]):
             send(message)
@@ -212,10 +224,11 @@ class Hub:
                 "trial": self.trial,
                 "trials": len(self.opening),
                 "now": step and step["kind"],
-                "next": self.steps[following[0]]["code"] if following else None,
+                "next": self._named(self.steps[following[0]]["code"]) if following else None,
                 "dropped": self.dropped,
                 "answers": self.answers[-SHOWN:],
                 "message": self.message,
+                "messages": list(self.messages),
                 "stream": self.stream,
                 "running": self.running,
             },
@@ -224,6 +237,7 @@ class Hub:
     def _say(self, text: str) -> None:
         self.message = text
         if text:
+            self.messages.append((time.strftime("%H:%M:%S"), text))
             self._keep({"type": "message", "text": text})
         self.status()
 

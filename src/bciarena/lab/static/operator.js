@@ -20,6 +20,15 @@ link.on("status", (s) => {
   $("answers").textContent = s.answers.length ? s.answers.slice(-12).join("  ") : "–";
   $("operators").textContent = s.operators;
   $("message").textContent = s.message ?? "";
+  $("log").replaceChildren(...s.messages.slice(0).reverse().map(([at, text]) => {
+    const item = document.createElement("li");
+    item.textContent = `${at}  ${text}`;
+    return item;
+  }));
+  for (const button of document.querySelectorAll("[data-command]")) {
+    const { command } = button.dataset;
+    button.disabled = command === "start" ? s.running || !s.stimulus : command !== "patch" && !s.running;
+  }
   $("stream").textContent = s.stream ?? "no stream / 无数据流";
 });
 link.on("closed", () => { $("message").textContent = "the hub is not reachable; trying again / 连接中断，正在重试"; });
@@ -38,7 +47,12 @@ function draw() {
   canvas.height = 420 * ratio;
   const pen = canvas.getContext("2d");
   pen.scale(ratio, ratio);
-  if (trace) {
+  pen.fillStyle = "#8b949e";
+  if (!trace) {
+    pen.font = '16px system-ui, "Noto Sans CJK SC"';
+    pen.textAlign = "center";
+    pen.fillText("no samples yet: arena live run … --hub / 尚无数据", canvas.clientWidth / 2, 210);
+  } else {
     const gap = 420 / trace.channels.length;
     pen.font = "12px system-ui";
     trace.rows.forEach((row, k) => {

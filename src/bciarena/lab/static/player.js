@@ -1,5 +1,6 @@
 // Plays a timeline frame by frame. Time comes from requestAnimationFrame alone; every interval is logged.
 import { refusal } from "./luminance.js";
+import { LOST } from "./words.js";
 
 const LOG_EVERY = 120; // frames
 
@@ -30,6 +31,7 @@ export class Player {
     link.on("command", (message) => this.command(message));
     link.on("answer", (message) => this.answer(message));
     link.on("open", () => this.hello());
+    link.on("closed", () => this.lost());
   }
 
   async hello() {
@@ -42,11 +44,13 @@ export class Player {
     this.steps = timeline.steps;
     this.index = from_step ?? 0;
     const wanted = [...new Set(this.steps.flatMap((s) => (s.params.hz ? [s.params.hz, ...(s.params.others_hz ?? [])] : [])))];
+    this.stage.message(null);
     const reason = refusal(this.refreshHz ?? 60, wanted);
     this.stage.begin?.(timeline, this);
     if (reason) {
       this.link.send({ type: "refused", reason });
-      this.stage.message?.(reason);
+      this.stage.message(reason);
+      this.stage.draw(null, 0, this);
       this.timeline = null;
       return;
     }
@@ -72,6 +76,14 @@ export class Player {
   answer(message) {
     this.stage.feedback?.(message, this);
     if (this.running) this.unseen.push(message);
+  }
+
+  // Without the hub no code reaches the recording: the block stops, and goes on when the hub is back.
+  lost() {
+    this.running = false;
+    this.timeline = null;
+    this.stage.message(LOST);
+    this.stage.draw(null, 0, this);
   }
 
   stop(why) {

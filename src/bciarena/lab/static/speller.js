@@ -1,6 +1,7 @@
 // The 40 keys. Each key is a tile of the background grey with a darker grid on it; only the grid flickers.
 import { BACKGROUND, RANGES, level, luminance } from "./luminance.js";
 import { drawPatch, fit, grey } from "./player.js";
+import { WAITING } from "./words.js";
 
 const LABELS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "␣", ",", ".", "⌫"];
 const [COLUMNS, ROWS, CELLS] = [10, 4, 8];
@@ -73,18 +74,18 @@ export class SpellerStage {
     pen.fillStyle = "#000";
     pen.fillRect(0, 0, w, this.canvas.clientHeight);
     this.keys.forEach((key, k) => {
-      if (cued === k + 1 && step.kind === "cue") this.frame(key, "#e33", 5);
+      if (cued === k + 1 && step.kind === "cue") this.frame(key, "#f33", 8);
       if (cued === k + 1 && step.kind !== "cue") this.mark(key);
-      if (step?.kind === "feedback" && this.said === k + 1) this.frame(key, "#3c6", 6);
+      if (step?.kind === "feedback" && this.said === k + 1) this.frame(key, "#3c6", 8);
     });
     pen.fillStyle = "#222";
     pen.fillRect(20, 16, w - 40, 56);
     pen.fillStyle = "#eee";
-    pen.font = "30px system-ui";
+    pen.font = '30px system-ui, "Noto Sans CJK SC", sans-serif';
     pen.textAlign = "left";
     pen.textBaseline = "middle";
     // The end of a long text is what one wants to see.
-    let text = this.note ?? `${this.typed}▏`;
+    let text = this.note ?? (step || this.typed ? `${this.typed}▏` : WAITING);
     while (!this.note && pen.measureText(text).width > w - 70) text = text.slice(Math.ceil(text.length / 20));
     pen.fillText(text, 34, 46, w - 70);
   }
@@ -95,12 +96,12 @@ export class SpellerStage {
     this.pen.strokeRect(key.x - width, key.y - width, key.side + 2 * width, key.side + 2 * width);
   }
 
-  mark(key) { // a small triangle below the key to look at
+  mark(key) { // a triangle below the key to look at
     this.pen.fillStyle = "#e33";
     this.pen.beginPath();
-    this.pen.moveTo(key.x + key.side / 2, key.y + key.side + 4);
-    this.pen.lineTo(key.x + key.side / 2 - 8, key.y + key.side + 18);
-    this.pen.lineTo(key.x + key.side / 2 + 8, key.y + key.side + 18);
+    this.pen.moveTo(key.x + key.side / 2, key.y + key.side + 5);
+    this.pen.lineTo(key.x + key.side / 2 - 13, key.y + key.side + 26);
+    this.pen.lineTo(key.x + key.side / 2 + 13, key.y + key.side + 26);
     this.pen.fill();
   }
 
