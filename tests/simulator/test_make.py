@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -189,6 +190,21 @@ def test_memory_does_not_grow_with_the_subjects(tmp_path):
 
     # A block is 15 MB: kept, six would be 75 MB more than one.
     assert peak_mb(6) - peak_mb(1) < 20
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_ended_half_way_it_leaves_nothing(tmp_path, how):
+    words = ["simulate", "imagery", "--subjects", "50", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-c", "from bciarena.cli import run; run()", *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while not list(tmp_path.glob(".out.*.part/S01/block_1.npz")):
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.05)
+        process.send_signal(how)
+        told = process.communicate(timeout=60)[1]
+    assert process.returncode not in (0, 3)
+    assert "Traceback" not in told
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_json_summary(tmp_path):

@@ -29,6 +29,7 @@ def main(
 ) -> None:
     """Make recordings with truth: EEG of made-up subjects going through the experiment."""
     import json
+    import signal
     from collections import Counter
     from dataclasses import asdict
 
@@ -42,6 +43,9 @@ def main(
     order = Order(
         challenge, split or ("eval_A" if name == "liveness" else "test"), subjects, blocks, seed, format, deep
     )
+    signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # ended from outside: what is half-made goes, as by Ctrl-C
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
