@@ -11,9 +11,11 @@ from contextlib import contextmanager
 
 import pytest
 
+from bciarena.bench.parts import size_of, wait_for
 from bciarena.lab.hub import Hub
 from bciarena.lab.plans import rounds_block, word_block
 from bciarena.live.streams import CodesOut
+from bciarena.recording import open_recording
 from tests.browser import until
 from tests.lab.conftest import serving
 
@@ -102,3 +104,34 @@ def test_a_soccer_round_is_won(page, tmp_path):
     assert sum(t["correct"] for t in live["trials"]) > len(live["trials"]) / 2
     assert page.evaluate("window.lab.stage.goals") >= 1
     replays_to_the_same_answers(tmp_path, "@turing", live, "--model", tmp_path / "model")
+
+
+def test_a_page_reloaded_in_mid_block_goes_on(page, tmp_path):
+    """The trial that was cut stays in the recording, the operator starts the page again, the block comes to its end."""
+    name = f"reload-{time.monotonic_ns()}"
+    codes = CodesOut(name)
+    hub = Hub(word_block("AB", SUBJECT, 1), tmp_path / "log.jsonl", codes.push)
+    start = {"type": "command", "name": "start"}
+    with serving(hub) as address:
+        page.goto(f"{address}/stage")
+        until(page, "window.lab?.player.timeline")
+        who = ("--challenge", "speller", "--hub", address, "--stream", name)
+        with (
+            started("live", "subject", *who, "--subject", SUBJECT, "--seed", SEED),
+            started("live", "record", *who, "--out", tmp_path / "record") as record,
+        ):
+            wait_for(lambda: size_of(tmp_path / "record" / "raw.f32") > 0, 60, "samples are recorded")
+            hub.hear("operator", start, print)
+            until(page, "window.lab.player.steps[window.lab.player.index].code === 1")
+            page.reload()
+            until(page, "window.lab?.player.timeline")
+            wait_for(lambda: "went away in trial 1; data so far is kept" in hub.message, 10, "the operator is told")
+            hub.hear("operator", start, print)
+            record.wait(60)
+    codes.close()
+    (block,) = open_recording(tmp_path / "record" / "data").subjects[0].blocks
+    shown = [event.code for event in block.events]
+    assert shown == [242, 1, 2, 241, 243]  # the first trial has no end: the page was gone
+    side = json.loads(next((tmp_path / "record" / "bids").rglob("*_eeg.json")).read_text())
+    assert side["frames"] > 200
+    assert side["lost_samples"] == 0

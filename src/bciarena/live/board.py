@@ -5,9 +5,47 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bciarena.errors import BadInput
 from bciarena.live.streams import EegOut, need_lsl
+
+FOLLOW = 0.02  # how much of a packet's deviation moves the clock: its jitter does not, drift does
+JUMP_S = 0.5  # a deviation beyond this is a pause of the board, not jitter
+WRAP = 256  # package numbers are one byte
+
+
+class BoardClock:
+    """Time of a board's samples: counted at its rate, slowly led by the time at which they arrive.
+
+    A board is asked now and then and gives what it has, so the moment of asking is no sample's time.
+    """
+
+    def __init__(self, rate: int) -> None:
+        self.rate = rate
+        self.lost_n = 0
+        self._last_s: float | None = None
+        self._package: int | None = None
+        self._usual = WRAP  # the smallest step between two numbers so far
+
+    def time_of_last(self, packages: NDArray[Any], now_s: float) -> float:
+        """Time of the newest of these samples; a number left out among their packages is a lost sample."""
+        numbers = packages.astype(int)
+        if self._package is not None:
+            numbers = np.concatenate([[self._package], numbers])
+        self._package = int(numbers[-1])
+        steps = np.diff(numbers) % WRAP
+        if steps.size:  # some boards count by twos; some give several samples one number, and then a jump says nothing
+            self._usual = min(self._usual, int(steps.min()))
+        lost = int((steps // self._usual - 1).sum()) if 0 < self._usual < WRAP else 0
+        self.lost_n += lost
+        expected_s = now_s if self._last_s is None else self._last_s + (len(packages) + lost) / self.rate
+        off_s = now_s - expected_s
+        self._last_s = now_s if abs(off_s) > JUMP_S else expected_s + FOLLOW * off_s
+        return self._last_s
 
 
 def stream_board(
@@ -26,12 +64,13 @@ def stream_board(
         rows = BoardShim.get_eeg_channels(board_id)
         names = tuple(BoardShim.get_eeg_names(board_id))
         rate = BoardShim.get_sampling_rate(board_id)
+        package_row = BoardShim.get_package_num_channel(board_id)
         board = BoardShim(board_id, parameters)
         board.prepare_session()
         board.start_stream()
     except BrainFlowError as error:
         raise BadInput(f"board {board_id}: {error}") from error
-    outlet = EegOut(name, names, rate)
+    outlet, clock = EegOut(name, names, rate), BoardClock(rate)
     say(f"board {board_id}: {len(names)} channels at {rate} Hz; LSL stream {name!r}")
     until = time.monotonic() + seconds if seconds else None
     sent = 0
@@ -39,10 +78,12 @@ def stream_board(
         while not stop.wait(0.02) and (until is None or time.monotonic() < until):
             data = board.get_board_data()
             if data.shape[1]:
-                outlet.push(data[rows], lsl.local_clock())
+                outlet.push(data[rows], clock.time_of_last(data[package_row], lsl.local_clock()))
                 sent += data.shape[1]
     finally:
         board.stop_stream()
         board.release_session()
         outlet.close()
+    if clock.lost_n:
+        say(f"the board lost {clock.lost_n} samples by its own count")
     return sent
