@@ -189,6 +189,7 @@ def no_score(folder):
         (no_trials, "trials: none were judged"),
         (no_score, "score.json: not in the run folder"),
         (invalid_run, "over_budget"),
+        (invalid_run, "The run is void"),
     ],
 )
 def test_a_damaged_run_says_what_is_missing_and_shows_the_rest(run, page, tmp_path, how, says):

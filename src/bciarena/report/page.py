@@ -18,7 +18,6 @@ from bciarena.report.kept import KeptRun, open_run
 from bciarena.report.replay import replay
 from bciarena.report.statistics import intervals
 from bciarena.report.texts import WORDS, Said
-from bciarena.runs import VOID
 
 PAGE_MOST = 4_700_000  # bytes
 TRIALS_MOST = 5000  # rows of the trial table; the rest is in arena export
@@ -89,10 +88,10 @@ def _glance(run: KeptRun) -> dict[str, Any] | None:
     times, scores = fixed_time_curve(run.book, run.trials)
     perfect = perfect_at_own_times(run.book, run.trials)
     best = max(zip(scores, times, strict=True)) if times else (0.0, 0.0)
-    void = run.score["verdict"] in VOID
+    own = float(run.score["score"])
+    void = own < run.book.score(run.trials).score - 1e-9  # the verdict took what the answers were worth
     others = {} if void else alternatives(run.book, run.trials)
     hint = "hint_void" if void else f"hint_{next(iter(others), 'none')}"
-    own = float(run.score["score"])
     return {"own": own, "best": best[0], "best_s": best[1], "perfect": perfect, "others": others, "hint": hint}
 
 
