@@ -89,7 +89,7 @@ def _glance(run: KeptRun) -> dict[str, Any] | None:
     perfect = perfect_at_own_times(run.book, run.trials)
     best = max(zip(scores, times, strict=True)) if times else (0.0, 0.0)
     own = float(run.score["score"])
-    void = own < run.book.score(run.trials).score - 1e-9  # the verdict took what the answers were worth
+    void = own < run.book.score(run.trials).score - 1e-6  # the verdict took what the answers were worth
     others = {} if void else alternatives(run.book, run.trials)
     hint = "hint_void" if void else f"hint_{next(iter(others), 'none')}"
     return {"own": own, "best": best[0], "best_s": best[1], "perfect": perfect, "others": others, "hint": hint}
