@@ -20,9 +20,10 @@ def findings(run: KeptRun) -> list[Said]:
     counts = Counter(map(outcome, run.trials))
     found = [said("say_outcomes", n=len(run.trials), counts=listed(dict(counts.most_common())))]
     people = subject_accuracy(run)
-    if len(people) > 1:
-        best, worst = max(people, key=lambda name: people[name]), min(people, key=lambda name: people[name])
-        found.append(said("say_people", best=best, best_p=people[best], worst=worst, worst_p=people[worst]))
+    ranked = sorted(people.items(), key=lambda item: item[1])
+    if ranked and ranked[-1][1] - ranked[0][1] >= 0.01:
+        (worst, worst_p), (best, best_p) = ranked[0], ranked[-1]
+        found.append(said("say_people", best=best, best_p=best_p, worst=worst, worst_p=worst_p))
     found += {"speller": _speller, "turing": _turing, "liveness": _liveness, "rehab": _rehab}.get(
         run.book.name, _nothing
     )(run)

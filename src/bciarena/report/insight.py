@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from statistics import median, quantiles
+from statistics import median
 
 from bciarena.challenges import liveness, rehab
 from bciarena.challenges.rulebook import Rulebook
@@ -18,11 +18,10 @@ def alternatives(book: Rulebook, trials: Sequence[Trial]) -> dict[str, float]:
     whole = _restored(book, trials)
     in_time = [t.length_n for t in whole if t.status == "in_time" and t.length_n]
     usual_n = round(median(in_time)) if in_time else round((book.missing_s or book.floor_s) * book.rate)
-    early_n = round(quantiles(in_time, n=4)[0]) if len(in_time) > 1 else usual_n  # what the entry has shown it can do
     changes: dict[str, Callable[[Trial], Trial]] = {
         "no_silence": lambda t: _answered(t, t.truth, usual_n) if t.status in ("late", "missing") else t,
         "no_alarms": lambda t: _perfect(t) if t.status == "false_positive" else t,
-        "sooner": lambda t: replace(t, length_n=min(t.length_n, early_n)) if t.length_n else t,
+        "sooner": lambda t: replace(t, length_n=min(t.length_n, usual_n)) if t.length_n else t,
     }
     if book.name == "rehab":
         changes["no_wrong_side"] = lambda t: _answered(t, OTHER_HAND[t.answer or ""]) if _other_side(t) else t
