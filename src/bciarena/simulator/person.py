@@ -61,7 +61,7 @@ TRAITS: dict[str, Spread] = {
     "erd_latency_s": Spread(0.45, 0.12, 0.2, 0.9, False, 0.03, "chosen: ERD builds up within a second"),
     "rebound": Spread(0.5, 0.4, 0.0, 1.2, True, 0.1, "Pfurtscheller 1996: beta rebound after the end; size chosen"),
     "ssvep_uv": Spread(4.6, 0.35, 1.0, 12.0, True, 0.1, "chosen: FBCCA does somewhat better than on Wang 2017, BETA"),
-    "ssvep_latency_s": Spread(0.14, 0.008, 0.11, 0.17, False, 0.002, "Chen 2015, Wang 2017: visual delay of 0.14 s"),
+    "ssvep_latency_s": Spread(0.14, 0.008, 0.11, 0.17, False, 0.002, "Wang 2017's recordings: 0.136 s on average"),
     "ssvep_fall": Spread(0.9, 0.2, 0.3, 1.6, False, 0.05, "Pastor 2003: falls above 15 Hz; from 10 Hz on, chosen"),
     "harmonic": Spread(0.6, 0.25, 0.2, 1.2, True, 0.05, "chosen: second harmonic about half of the first"),
     "p300_uv": Spread(7.0, 0.35, 2.0, 16.0, True, 0.1, "Polich 2007: visual P3; size chosen, small for plain cues"),

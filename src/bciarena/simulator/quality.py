@@ -274,7 +274,14 @@ def _flicker(found: Quality, blocks: list[Block]) -> None:
         delays = np.arange(0.08, 0.22, 0.001)
         fit = [abs(np.mean(unit * np.exp(-1j * (2 * np.pi * hz * (0.2 - lag) + phase)))) for lag in delays]
         found.measures.append(
-            Measure("flicker delay from phases", float(delays[np.argmax(fit)]), 0.12, 0.16, "s", "Chen 2015: 0.14 s")
+            Measure(
+                "flicker delay from phases",
+                float(delays[np.argmax(fit)]),
+                0.12,
+                0.16,
+                "s",
+                "Wang 2017's recordings: 0.136 s",
+            )
         )
         found.measures.append(
             Measure(
