@@ -198,3 +198,31 @@ def test_the_photodiode_patch_follows_the_flicker(lab_page):
     )
     assert seen["off"] == 0
     assert seen["on"] == [255 if (k // 16) % 2 == 0 else 0 for k in range(64)]  # half a period of 8 Hz is 1/16 s
+
+
+def test_without_its_server_the_page_stops_and_says_so(page):
+    with serving(Hub(word_block("A", 1, 1))) as address:
+        page.goto(f"{address}/stage")
+        until(page, "window.lab?.player.timeline")
+        page.evaluate("window.lab.player.command({ name: 'start' })")
+        until(page, "window.lab.player.total > 10")
+    until(page, "!window.lab.player.running && window.lab.stage.note?.includes('data so far is kept')")
+
+
+def test_a_second_stimulus_page_takes_over(page, browser):
+    with serving(Hub(word_block("A", 1, 1))) as address:
+        page.goto(f"{address}/stage")
+        until(page, "window.lab?.player.timeline")
+        operator = operator_page(browser, address)
+        operator.click("[data-command=start]")
+        until(page, "window.lab.player.running")
+        second = browser.new_page()
+        second.goto(f"{address}/stage")
+        until(page, "!window.lab.player.running")
+        message(operator, "takes over")
+        until(second, "window.lab?.player.timeline")
+        operator.click("[data-command=start]")
+        until(second, "window.lab.player.running")
+        assert not page.evaluate("window.lab.player.running")
+        for each in (second, operator):
+            each.close()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bciarena.challenges import rulebook
+from bciarena.lab.plans import KEYS
 from bciarena.protocol.timeline import Timeline
 
 Send = Callable[[dict[str, Any]], None]
@@ -57,7 +58,8 @@ class Hub:
     def __post_init__(self) -> None:
         self.steps = [step.as_json() for step in self.timeline.steps]
         book = rulebook(self.timeline.challenge)
-        self.names = {code: book.vocabulary.get(truth, truth) for code, truth in book.truth.items()}
+        words = {str(k): key for k, key in enumerate(KEYS, 1)} if book.name == "speller" else book.vocabulary
+        self.names = {code: words.get(truth, truth) for code, truth in book.truth.items()}
         self.opening = [k for k, step in enumerate(self.steps) if step["code"] in book.opens]
 
     def join(self, role: str, send: Send) -> None:
@@ -66,6 +68,7 @@ class Hub:
             for old in self.lines[role]:
                 old({"type": "command", "name": "abort"})
             self.lines[role].clear()
+            self.running = False
             self._say("a second stimulus page was opened: it takes over, the first one is stopped")
         self.lines[role].append(send)
         if role == "operator" and len(self.lines[role]) > 1:
@@ -74,8 +77,9 @@ class Hub:
 
     def leave(self, role: str, send: Send) -> None:
         """Someone is gone."""
-        if send in self.lines[role]:
-            self.lines[role].remove(send)
+        if send not in self.lines[role]:
+            return  # a page that another one has taken over from
+        self.lines[role].remove(send)
         if role == "stimulus" and self.running:
             self.running = False
             where = f"in trial {self.trial}" if self.trial else "before the first trial"
@@ -84,6 +88,8 @@ class Hub:
 
     def hear(self, role: str, message: dict[str, Any], answer: Send) -> None:
         """One message from someone; what is not understood is ignored and said."""
+        if role == "stimulus" and answer not in self.lines[role]:
+            return  # another page has taken over: this one's last words would end a run that goes on
         kind = message.get("type")
         handler = getattr(self, f"_on_{kind}", None)
         if handler is None:
