@@ -31,7 +31,7 @@ from bciarena.runs import run_match
 
 FRESH_SEED = 61_847
 """Seed of the simulated people. Nobody tuned on it; whoever has looked at single trials of it must choose another."""
-PEOPLE = {"imagery": 4, "turing": 4, "speller": 2, "rehab": 3}
+PEOPLE = {"imagery": 4, "turing": 2, "speller": 2, "rehab": 3}
 SLOW = "MetaBCI"
 """Peers of this name are left out of the long recordings: a look takes them half a second."""
 

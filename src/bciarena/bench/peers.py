@@ -210,7 +210,7 @@ class CcaCsp(CspLda):
 class SlidingFbcca:
     """FBCCA on a sliding window of 1.5 s, one threshold on the margin between the best and the next five."""
 
-    window_n, stride, threshold, quiet_n = 375, 5, 0.33, 1000
+    window_n, stride, threshold, quiet_n = 375, 5, 0.42, 1000
 
     def start(self, info: dict[str, Any]) -> None:
         from scipy.signal import butter
@@ -253,7 +253,7 @@ class SlidingFbcca:
 class MetaBci(SlidingFbcca):
     """The same with MetaBCI's own FBSCCA, looked at every 0.8 s, since a look takes it 0.2 to 0.5 s."""
 
-    stride, threshold = 20, 0.28
+    stride, threshold = 20, 0.36
 
     def start(self, info: dict[str, Any]) -> None:
         from metabci.brainda.algorithms.decomposition import FBSCCA

@@ -61,7 +61,7 @@ def train(data: str, out: str) -> None:
         return np.concatenate([equal, found], axis=1)[:, held + 1]
 
     weights, policy, accuracy, length_s = rehearse(parts, motor)
-    plain = {"weights": weights.to_dict(), "policy": policy.to_dict()}
+    plain = {"weights": weights.to_dict(), "policy": policy.to_dict(), "packets": ANSWERS}
     (Path(out) / "turing.json").write_text(json.dumps(plain, indent=1), "utf-8")
     print(f"rehearsed with made-up flickers: accuracy {accuracy:.2f} after {length_s:.2f} s")
 

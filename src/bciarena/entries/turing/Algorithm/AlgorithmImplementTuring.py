@@ -16,7 +16,7 @@ from bciarena.decoders.phase_locked import PhaseLockedFlicker
 from bciarena.decoders.stopping import StoppingPolicy
 from bciarena.decoders.tasks import TASKS, TaskWeights
 
-RATE = 250
+RATE, PACKET_N = 250, 10
 OCCIPITAL = [42, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58]  # Pz, POz, PO3-PO8, Oz, O1, O2
 FLICKER_HZ = [15.4, 15.5, 15.6, 15.7]  # tasks 3-6: left, right, pass, shoot
 FLICKERS = (3, 4, 5, 6)
@@ -43,6 +43,8 @@ class AlgorithmImplementTuring(AlgorithmInterface):
         imagery = MotorPlayer(model, recentre=False)
         fitted = json.loads(Path("model", "turing.json").read_text("utf-8"))
         weights, policy = TaskWeights(**fitted["weights"]), StoppingPolicy.from_dict(fitted["policy"])
+        # Answers are considered when they were in rehearsal: more looks would mean more hasty ones.
+        looks_n = {packets * PACKET_N for packets in fitted["packets"]}
         flicker = PhaseLockedFlicker(FLICKER_HZ, RATE, len(OCCIPITAL))
         person = None
         possible, motor, answered, data_start = None, EQUAL, True, 0
@@ -64,9 +66,10 @@ class AlgorithmImplementTuring(AlgorithmInterface):
             if possible is not None:
                 if said is not None:
                     motor = said[0]
-                over = end - data_start >= TASK_N
-                if over or not answered:
-                    used_s = (end - data_start) / RATE
+                used_n = end - data_start
+                over = used_n >= TASK_N
+                if over or (used_n in looks_n and not answered):
+                    used_s = used_n / RATE
                     posterior = weights.posterior(motor, flicker.evidence(), possible, used_s)
                     choice = None if answered else policy.decide(posterior, used_s)
                     if choice is not None:
