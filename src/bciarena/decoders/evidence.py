@@ -13,7 +13,9 @@ This layer and its other half, :mod:`bciarena.decoders.stopping`, serve all five
 While a match runs, the entry computes one log-score per expert and class at its decision times, asks
 ``pool.posterior(scores, t_s)`` for a posterior, may weigh it with what it knows about the block
 (:class:`BlockBalance`: classes that come equally often; :class:`BlockState`: one side per block), and asks
-``policy.decide``. Everything here is plain numbers: ``to_dict`` / ``from_dict`` make them JSON.
+``policy.decide``. The speller is not told when a trial begins: there :class:`~bciarena.decoders.onset.OnsetPool` takes
+the pool's place, with idle as one more class. Everything here is plain numbers: ``to_dict`` / ``from_dict`` make them
+JSON.
 
 Classes are indices 0..K-1 everywhere in this layer; a truth or an answer of -1 means "none" (an idle trial,
 no report).

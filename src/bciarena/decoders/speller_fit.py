@@ -1,9 +1,11 @@
 """Fits what the asynchronous speller decides with: ``python -m bciarena.decoders.speller_fit OUT.json DIR [DIR ...]``.
 
 Every DIR is a data folder with the speller's codes: people who spell, people at rest, or both. The speller listens to
-all of it without answering; what it saw is fitted in two steps: the :class:`~bciarena.decoders.onset.OnsetPool` by
-maximum likelihood, then the :class:`~bciarena.decoders.stopping.StoppingPolicy` by the challenge's own score, each
-person left out once to tell how well it carries over.
+all of it; what it saw is fitted in two steps: the :class:`~bciarena.decoders.onset.OnsetPool` by maximum likelihood,
+then the :class:`~bciarena.decoders.stopping.StoppingPolicy` by the challenge's own score, each person left out once to
+tell how well it carries over. ``DIR+NOISE+NOISE`` stands for six weaker people: blocks of the first person of DIR with
+the EEG of people of the NOISE folders added. People of middling strength are those whom an idle test costs most, and
+real recordings of them with idle trials are rare. Folders after a lone ``--`` take part in the second step only.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import signal
 from scipy.optimize import minimize
 
 from bciarena.challenges.speller import FREQUENCY_HZ
@@ -23,7 +26,7 @@ from bciarena.decoders.asynchronous import AsynchronousSpeller, Settings
 from bciarena.decoders.onset import OnsetDecision, OnsetPool
 from bciarena.decoders.stopping import Itr, StoppingPolicy
 from bciarena.errors import BadInput
-from bciarena.recording import Recording, open_recording
+from bciarena.recording import Block, Recording, open_recording
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,9 +46,13 @@ BOUNDS = {
     "cold_odds": (-12, 2),
     "warm_odds": (-12, 4),
 }
-STARTS = (0.8, 0.85, 0.9, 0.95, 0.98)
-ENDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-SCORE = Itr(KEYS, missing_s=5.0, max_fpr=0.05)
+STARTS = (0.9, 0.95, 0.98)
+ENDS = (0.5, 0.6, 0.7, 0.8)
+# Somebody who has shown no flicker yet may be at rest for good: their odds are set by false alarms, not by likelihood.
+COLD_ODDS = (-4.0, -5.0, -6.0)
+SCORE = Itr(KEYS, missing_s=5.0)
+# The rule's .10 is a cliff for the mean over people: aim at half of it.
+MOST_FPR = 0.05
 # One false alarm in ten minutes of people who do not spell at all, as a share of their trials of 7 s.
 AT_REST = 0.012
 
@@ -95,12 +102,33 @@ class Listener(AsynchronousSpeller):
         return rows
 
 
-def listen(recording: Recording, name: str) -> list[Trace]:
-    """Traces of all blocks of a data folder."""
+def weakened(recording: Recording, noises: Sequence[Recording]) -> list[tuple[str, list[Block]]]:
+    """Six people of one block each, their background 1, 1.5 or 2.2 times their own stronger than recorded (5-40 Hz)."""
+    band = signal.butter(4, (5, 40), "band", fs=RATE, output="sos")
+    blocks = recording.subjects[0].blocks
+    rows = list(OCCIPITAL)
+    people = []
+    for i, gain in enumerate((1.0, 1.0, 1.5, 1.5, 2.2, 2.2)):
+        block = blocks[(i + 1) // 2 % len(blocks)]
+        other = i // 2 + 3 * (i % 2)
+        pieces = [np.asarray(b.eeg[rows], dtype=float) for n in noises for b in n.subjects[other].blocks]
+        noise = np.concatenate([p - p.mean(axis=1, keepdims=True) for p in pieces], axis=1)
+        noise = np.concatenate([noise, noise[:, ::-1]], axis=1)[:, : block.samples]
+        if noise.shape[1] < block.samples:
+            raise BadInput(f"{noises[0].folder}: its people have less than half the EEG needed to cover {block.source}")
+        eeg = np.array(block.eeg, dtype=float)
+        own, added = (np.sqrt((signal.sosfilt(band, x) ** 2).mean()) for x in (eeg[rows], noise))
+        eeg[rows] += gain * own / added * noise
+        people.append((f"{i + 1} (x{gain:g})", [replace(block, eeg=eeg)]))
+    return people
+
+
+def listen(people: Sequence[tuple[str, Sequence[Block]]], name: str) -> list[Trace]:
+    """Traces of all blocks of people."""
     traces = []
-    for subject in recording.subjects:
+    for person, blocks in people:
         speller: Listener | None = None
-        for block in subject.blocks:
+        for block in blocks:
             rows = [r for r in OCCIPITAL if np.ptp(block.eeg[r, : 10 * PACKET_N]) > 0]
             if not rows:
                 raise BadInput(f"{block.source}: no occipital channel carries a signal")
@@ -116,7 +144,7 @@ def listen(recording: Recording, name: str) -> list[Trace]:
             now, scores, usual = zip(*speller.seen, strict=True)
             traces.append(
                 Trace(
-                    f"{name}/{subject.name}",
+                    f"{name}/{person}",
                     np.array(now),
                     np.array(scores),
                     np.array(usual),
@@ -142,16 +170,22 @@ def labels(trace: Trace, settings: Settings) -> Ints:
 
 
 def fit_pool(traces: Sequence[Trace], settings: Settings, every: int = 12) -> OnsetPool:
-    """The pool with the highest likelihood on every `every`-th step, each block counting as much as any other."""
+    """The pool with the highest likelihood on every `every`-th step.
+
+    Of every block, flicker counts as much as idle time, and each as much as another block's: a recording without
+    pauses must not teach that somebody always spells.
+    """
     picked = [np.flatnonzero(labels(t, settings) >= 0)[::every] for t in traces]
     scores = np.concatenate([t.scores[p] for t, p in zip(traces, picked, strict=True)])
     usual = np.concatenate([t.usual[p] for t, p in zip(traces, picked, strict=True)])
     truth = np.concatenate([labels(t, settings)[p] for t, p in zip(traces, picked, strict=True)])
-    weight = np.concatenate([np.full(len(p), 1 / max(len(p), 1)) for p in picked])
+    block = np.repeat(np.arange(len(traces)), [len(p) for p in picked])
     shares = np.array(settings.windows) / settings.windows[-1]
     attended = truth < KEYS
     if not attended.any() or attended.all():
         raise BadInput("people who spell and people at rest are both needed: give a folder of each")
+    cell = 2 * block + attended
+    weight = 1 / np.bincount(cell)[cell]
     start = OnsetPool()
 
     def loss(values: Floats) -> float:
@@ -186,34 +220,50 @@ def replay(trace: Trace, odds: Floats, policy: StoppingPolicy, settings: Setting
 
 def choose_policy(
     traces: Sequence[Trace], pool: OnsetPool, settings: Settings
-) -> tuple[StoppingPolicy, dict[str, float]]:
+) -> tuple[OnsetPool, StoppingPolicy, dict[str, float]]:
     """The policy with the best mean score of those who spell that leaves those at rest alone.
 
-    Also the score of each one who spells, with the policy chosen without them.
+    With it the pool at the odds that go with it, and the score of each one who spells by what is chosen without them.
     """
     shares = np.array(settings.windows) / settings.windows[-1]
-    odds = [pool.log_odds(t.scores, shares, t.usual) for t in traces]
     spelling = sorted({t.person for t in traces if (t.truth >= 0).any()})
     first_s, last_s = (w * PACKET_N / RATE for w in (settings.windows[0], settings.windows[-1]))
-    pairs = [(start, end) for start in STARTS for end in ENDS if end <= start]
-    family = [StoppingPolicy(first_s, last_s, start, end, False, None, KEYS) for start, end in pairs]
+    family = [
+        (replace(pool, cold_odds=odds), StoppingPolicy(first_s, last_s, start, end, False, None, KEYS))
+        for odds in COLD_ODDS
+        for start in STARTS
+        for end in ENDS
+        if end <= start
+    ]
     scores = np.zeros((len(family), len(spelling)))
-    alarms = np.zeros(len(family))
-    for i, policy in enumerate(family):
-        played = [replay(t, o, policy, settings) for t, o in zip(traces, odds, strict=True)]
-        for j, person in enumerate(spelling):
-            own = [(t.truth, *p) for t, p in zip(traces, played, strict=True) if t.person == person]
+    alarms = np.full((len(family), len(spelling) + 1), np.nan)  # of each, and of those who never spell
+    for i, (member, policy) in enumerate(family):
+        played = [replay(t, member.log_odds(t.scores, shares, t.usual), policy, settings) for t in traces]
+        for j, person in enumerate([*spelling, None]):
+            mine = [t.person == person if person else t.person not in spelling for t in traces]
+            own = [(t.truth, *p) for t, p, m in zip(traces, played, mine, strict=True) if m]
+            if not own:
+                continue
             truth, answer, length = (np.concatenate(part) for part in zip(*own, strict=True))
-            scores[i, j] = SCORE(truth, answer, length)
-        rest = [p[0] >= 0 for t, p in zip(traces, played, strict=True) if t.person not in spelling]
-        alarms[i] = np.concatenate(rest).mean() if rest else 0.0
-    scores[alarms > AT_REST] = -1.0
+            if (truth < 0).any():
+                alarms[i, j] = np.mean(answer[truth < 0] >= 0)
+            if person:
+                scores[i, j] = SCORE(truth, answer, length)
     held_out = {
-        person: float(scores[np.delete(scores, j, axis=1).mean(axis=1).argmax(), j])
+        person: float(scores[_best(np.delete(scores, j, axis=1), np.delete(alarms, j, axis=1)), j])
         for j, person in enumerate(spelling)
         if len(spelling) > 1
     }
-    return family[int(scores.mean(axis=1).argmax())], held_out
+    return *family[_best(scores, alarms)], held_out
+
+
+def _best(scores: Floats, alarms: Floats) -> int:
+    """Row with the highest mean score of those that keep to both limits; without one, the quietest."""
+    known = ~np.isnan(alarms[:, :-1]).all(axis=0)
+    fpr = alarms[:, :-1][:, known].mean(axis=1) if known.any() else np.zeros(len(scores))
+    rest = np.nan_to_num(alarms[:, -1])
+    allowed = (fpr <= MOST_FPR) & (rest <= AT_REST)
+    return int(np.where(allowed, scores.mean(axis=1), -fpr - rest).argmax())
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -221,25 +271,26 @@ def main(arguments: Sequence[str]) -> None:
     from rich.progress import track
 
     if len(arguments) < 2:
-        raise BadInput("usage: python -m bciarena.decoders.speller_fit OUT.json DIR [DIR ...]")
-    out, folders = Path(arguments[0]), [Path(a) for a in arguments[1:]]
-    recordings = [open_recording(folder) for folder in folders]
-    traces: list[Trace] = []
-    for folder, recording in track(list(zip(folders, recordings, strict=True)), "listening"):
-        traces += listen(recording, folder.name)
-    store(traces, out)
+        raise BadInput("usage: python -m bciarena.decoders.speller_fit OUT.json DIR [DIR ...] [-- DIR ...]")
+    out, given = Path(arguments[0]), [a for a in arguments[1:] if a != "--"]
+    fitting = arguments[1:].index("--") if "--" in arguments else len(given)
+    wanted = [[Path(part) for part in a.split("+")] for a in given]
+    opened = [[open_recording(folder) for folder in folders] for folders in wanted]
+    heard: list[list[Trace]] = []
+    for folders, (first, *noises) in track(list(zip(wanted, opened, strict=True)), "listening"):
+        people = weakened(first, noises) if noises else [(s.name, list(s.blocks)) for s in first.subjects]
+        heard.append(listen(people, "+".join(folder.name for folder in folders)))
+    first_step, second_step = ([t for part in heard[at] for t in part] for at in (slice(fitting), slice(fitting, None)))
+    store(first_step, second_step, out)
 
 
-def store(traces: Sequence[Trace], out: Path) -> None:
-    """Fit traces, write the file, print what people left out would have scored."""
+def store(traces: Sequence[Trace], further: Sequence[Trace], out: Path) -> None:
+    """Fit, write the file, print what people left out would have scored; `further` people only choose the policy."""
     settings = Settings()
-    pool = fit_pool(traces, settings)
-    policy, held_out = choose_policy(traces, pool, settings)
-    people = ", ".join(sorted({t.person for t in traces}))
-    out.write_text(
-        json.dumps({"from": people, "pool": pool.to_dict(), "policy": policy.to_dict()}, indent=1) + "\n",
-        encoding="utf-8",
-    )
+    pool, policy, held_out = choose_policy([*traces, *further], fit_pool(traces, settings), settings)
+    told = [", ".join(sorted({t.person for t in part})) for part in (traces, further)]
+    values = {"from": told[0], "policy_also_from": told[1], "pool": pool.to_dict(), "policy": policy.to_dict()}
+    out.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
     for person, score in held_out.items():
         print(f"{person}: {score:.1f} bits/min with the policy of the others")
 
