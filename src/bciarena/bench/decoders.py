@@ -33,7 +33,7 @@ FRESH_SEED = 61_847
 """Seed of the simulated people. Nobody tuned on it; whoever has looked at single trials of it must choose another."""
 PEOPLE = {"imagery": 4, "turing": 2, "speller": 2, "rehab": 3}
 SLOW = "MetaBCI"
-"""Peers of this name are left out of the long recordings: a look takes them half a second."""
+"""Peers of this name play the shortest recording only: a look takes them up to half a second."""
 
 Tell = Callable[[str], None]
 
@@ -115,7 +115,7 @@ def _real(data: Path) -> Iterator[Track]:
 
 
 def _short(track: Track) -> bool:
-    return track.test is not None and track.name != "idle, real"
+    return track.name == "speller, real, one block"
 
 
 def _code(track: Track, name: str) -> str:
