@@ -18,7 +18,7 @@ MAY = {
     "wire": set(),
     "contestant": {"wire"},
     "referee": LOW | {"challenges", "stream", "recording", "wire"},
-    "decoders": LOW | {"simulator"},
+    "decoders": LOW | {"challenges", "recording", "simulator"},
     "report": LOW | {"challenges", "referee", "recording"},
     "importing": LOW | {"challenges", "recording"},
 }
