@@ -8,9 +8,9 @@ import os
 import stat
 import tarfile
 import threading
-from types import SimpleNamespace
 import zipfile
 from contextlib import suppress
+from types import SimpleNamespace
 
 import httpx
 import pytest
