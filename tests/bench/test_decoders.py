@@ -57,6 +57,15 @@ def test_a_change_in_a_decoder_is_noticed_through_its_imports(tmp_path):
     assert code_digest([HOME / "decoders" / "motor_model.py"]) != code_digest([HOME / "decoders" / "motor.py"])
 
 
+def test_a_change_in_a_file_kept_beside_the_code_is_noticed(tmp_path):
+    code, fitted = tmp_path / "code.py", tmp_path / "fitted.json"
+    code.write_text('FITTED = "fitted.json"\n')
+    fitted.write_text("1")
+    before = code_digest([code])
+    fitted.write_text("2")
+    assert code_digest([code]) != before
+
+
 def test_sliding_fbcca_finds_a_clear_flicker_and_stays_quiet_without():
     rng = np.random.default_rng(0)
     for key, expected in ((None, set()), (12, {12})):

@@ -52,7 +52,7 @@ def key_of(*parts: str) -> str:
 
 
 def code_digest(files: Iterable[Path]) -> str:
-    """Digest of source files and of every decoder, generator and rule they import, directly or not."""
+    """Digest of source files, of every decoder and generator they import, directly or not, and of data beside them."""
     found: dict[Path, bytes] = {}
     todo = sorted(files)
     while todo:
@@ -60,7 +60,9 @@ def code_digest(files: Iterable[Path]) -> str:
         if path in found or not path.is_file():
             continue
         found[path] = path.read_bytes()
-        todo += _imported(ast.parse(found[path]))
+        if path.suffix == ".py":
+            tree = ast.parse(found[path])
+            todo += _imported(tree) + _named(tree, path.parent)
     digest = hashlib.sha256()
     for path in sorted(found):
         digest.update(path.name.encode() + b"\0" + found[path] + b"\0")
@@ -72,6 +74,12 @@ def _imported(tree: ast.Module) -> list[Path]:
     names = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
     places = [name.split(".")[1:] for name in names if name.startswith(("bciarena.decoders.", "bciarena.simulator."))]
     return [HOME.joinpath(*place).with_suffix(".py") for place in places]
+
+
+def _named(tree: ast.Module, folder: Path) -> list[Path]:
+    """Files beside a module that it names in a string: what was fitted once and is kept with the code."""
+    words = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return [folder / word for word in words if word.endswith((".json", ".npz")) and "/" not in word]
 
 
 def data_digest(folder: Path | None) -> str:
