@@ -58,7 +58,7 @@ class Show:
 
 SHOWS = (
     Show(
-        "turing", 2, {"test": 2, "train": 4},
+        "turing", 2, {"test": 2, "train": 3},
         "Two robots a side play soccer; which of seven tasks did the person perform?",
         "机器人足球二对二：受试者执行了七种任务中的哪一种？",
     ),
