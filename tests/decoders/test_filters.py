@@ -22,6 +22,14 @@ def test_packets_of_any_size_give_what_the_whole_gives():
     np.testing.assert_allclose(np.concatenate(parts, axis=2), whole, atol=1e-9)
 
 
+def test_an_hour_of_packets_does_not_drift_from_scipy():
+    narrow = band_pass(0.5, 4, RATE)  # poles close to the unit circle: the worst case for a state carried on
+    x = np.random.default_rng(2).standard_normal((1, 900_000)) * 50
+    packets = FilterBank([], [narrow], 1)
+    mine = np.concatenate([packets.push(x[:, at : at + 10]) for at in range(0, x.shape[1], 10)], axis=2)[0]
+    np.testing.assert_allclose(mine, signal.sosfilt(narrow, x - x[:, :1]), atol=1e-8)
+
+
 def test_equals_scipy_applied_section_by_section():
     x = np.random.default_rng(1).standard_normal((3, 400))
     expected = signal.sosfilt(

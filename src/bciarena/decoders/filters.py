@@ -2,6 +2,9 @@
 
 A filter that sees a block in packets of ten samples gives the same output as one that sees it whole, to
 the last bit but rounding: the state of every section is carried over. Nothing here looks ahead.
+
+A packet goes through all bands in one matrix product: filtering is linear in samples and state. Calls of
+``sosfilt``, one per band, cost a third of the speller's time; the product takes a thirtieth of them.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from scipy import signal
 from bciarena.errors import BadInput
 
 Array = NDArray[np.float64]
+
+PACKET_N = 48  # up to this many samples a product with one matrix is quicker than the loop over sections
 
 
 def high_pass(cut_hz: float, rate: float, order: int = 4) -> Array:
@@ -61,13 +66,14 @@ class FilterBank:
         self.channels = channels
         self.shared = np.concatenate(list(shared)) if shared else np.zeros((0, 6))
         self.bands = list(bands)
+        self._states_n = 2 * (len(self.shared) + sum(map(len, self.bands)))
+        self._steps: dict[int, Array] = {}
         self.reset()
 
     def reset(self) -> None:
         """Forget the past: call at the start of each block."""
         self._level: Array | None = None
-        self._shared_state = np.zeros((len(self.shared), self.channels, 2))
-        self._band_states = [np.zeros((len(sos), self.channels, 2)) for sos in self.bands]
+        self._state = np.zeros((self._states_n, self.channels))
 
     def push(self, packet: Array) -> Array:
         """Filter the next samples.
@@ -83,12 +89,32 @@ class FilterBank:
         ndarray (bands, channels, n)
         """
         x = self._repair(np.asarray(packet, dtype=np.float64))
+        n = x.shape[1]
+        if n > PACKET_N:
+            out, self._state = self._filtered(x, self._state)
+            return out
+        if n not in self._steps:
+            self._steps[n] = self._step(n)
+        both = self._steps[n] @ np.concatenate([x.T, self._state])
+        split = len(self.bands) * n
+        self._state = both[split:]
+        return both[:split].reshape(len(self.bands), n, self.channels).transpose(0, 2, 1)
+
+    def _filtered(self, x: Array, state: Array) -> tuple[Array, Array]:
+        """All bands of any number of channels, and the state after them; the state has a column per channel."""
+        sections = np.cumsum([len(self.shared), *map(len, self.bands)])
+        first, *rest = np.split(state.reshape(-1, 2, state.shape[1]).transpose(0, 2, 1), sections[:-1])
         if len(self.shared):
-            x, self._shared_state = signal.sosfilt(self.shared, x, axis=-1, zi=self._shared_state)
-        out = np.empty((len(self.bands), *x.shape))
-        for i, sos in enumerate(self.bands):
-            out[i], self._band_states[i] = signal.sosfilt(sos, x, axis=-1, zi=self._band_states[i])
-        return out
+            x, first = signal.sosfilt(self.shared, x, axis=-1, zi=first)
+        each = [signal.sosfilt(sos, x, axis=-1, zi=held) for sos, held in zip(self.bands, rest, strict=True)]
+        after = np.concatenate([first, *(held for _, held in each)]).transpose(0, 2, 1)
+        return np.stack([out for out, _ in each]), after.reshape(state.shape)
+
+    def _step(self, n: int) -> Array:
+        """What n samples and the state become, as one matrix: its columns are the answers to unit inputs and states."""
+        unit = np.eye(n + self._states_n)
+        out, after = self._filtered(np.ascontiguousarray(unit[:, :n]), unit[n:])
+        return np.concatenate([out.transpose(0, 2, 1).reshape(-1, len(unit)), after])
 
     def _repair(self, x: Array) -> Array:
         if x.ndim != 2 or x.shape[0] != self.channels:
