@@ -95,7 +95,7 @@ class FilterBank:
             return out
         if n not in self._steps:
             self._steps[n] = self._step(n)
-        both = self._steps[n] @ np.concatenate([x.T, self._state])
+        both: Array = self._steps[n] @ np.concatenate([x.T, self._state])
         split = len(self.bands) * n
         self._state = both[split:]
         return both[:split].reshape(len(self.bands), n, self.channels).transpose(0, 2, 1)
