@@ -162,3 +162,42 @@ def test_stored_names_are_no_addresses(full):
         data = session.get(Phase, 1).data
     for path in (f"/{data}", f"/static/{data}", f"/static/../{data}", f"/runs/{data}", "/static/%2e%2e%2fapp.py"):
         assert people["member"].get(path).status_code == 404
+
+
+def house_run(town, folder, **phase):
+    """A played run of a team that is then declared the house's own."""
+    from bciarena.service.models import Team
+
+    town.contest(**phase)
+    member = town.person("member")
+    _, entry = team_with_entry(member)
+    submit(member, entry, upload(member, entry, packed(folder, POOR)))
+    with town.site.session(writes=True) as session:
+        session.get_one(Team, 1).house = True
+        session.commit()
+    town.play()
+
+
+@pytest.mark.parametrize(
+    ("phase", "status"),
+    [
+        ({"truth": "public"}, 200),
+        ({"truth": "hidden"}, 303),
+        ({"truth": "public", "board": "hidden"}, 303),
+    ],
+)
+def test_runs_of_the_house_are_open_where_nothing_in_them_is_secret(sqlite_town, tmp_path, phase, status):
+    town = sqlite_town
+    house_run(town, tmp_path / "p", **phase)
+    visitor, stranger = town.visitor(), town.person("stranger")
+    for path in ("", "/state", "/ledger", "/score.json", "/report"):
+        assert visitor.get(f"/runs/1{path}").status_code == status, path
+        assert stranger.get(f"/runs/1{path}").status_code == (200 if status == 200 else 404), path
+    for path in ("", "/logs", "/ledger"):
+        answer = visitor.http.get(f"/api/v1/submissions/1{path}")
+        assert answer.status_code == (200 if status == 200 else 401), path
+    for act in ("cancel", "rerun", "disqualify"):
+        assert visitor.post(f"/runs/1/{act}").headers.get("location", "").startswith("/login")
+        assert stranger.post(f"/runs/1/{act}").status_code == 404
+    linked = 'href="/runs/1"' in visitor.get("/contests/spring").text
+    assert linked == (status == 200)

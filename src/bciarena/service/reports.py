@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import os
+import threading
+from importlib.metadata import version
 from pathlib import Path
 
 from bciarena.service.models import Submission
 from bciarena.service.site import Site
 
 KEPT = 200
+_making = threading.Lock()  # one at a time: however many ask for a page at once, it is drawn once
 
 
 def report_page(site: Site, submission: Submission, run: str, lang: str) -> str:
-    """The report as HTML; run folders never change, so a page is made once per language."""
+    """The report as HTML; run folders never change, so a page is made once per language and version of ours."""
+    kept = site.settings.home / "reports" / f"{run}.{lang}.{version('bciarena')}.html"
+    with _making:
+        if not kept.is_file():
+            _make(site, submission, run, lang, kept)
+        return kept.read_text("utf-8")
+
+
+def _make(site: Site, submission: Submission, run: str, lang: str, kept: Path) -> None:
     from bciarena.report.page import render
 
-    folder = site.settings.home / "reports"
-    kept = folder / f"{run}.{lang}.html"
-    try:
-        return kept.read_text("utf-8")
-    except FileNotFoundError:
-        html = render(site.storage.fetch(run), lang, site.storage.fetch(submission.phase.data))
-    folder.mkdir(exist_ok=True)
+    html = render(site.storage.fetch(run), lang, site.storage.fetch(submission.phase.data))
+    kept.parent.mkdir(exist_ok=True)
     beside = kept.with_suffix(f".{os.getpid()}.part")
     beside.write_text(html, "utf-8")
     os.replace(beside, kept)
-    _trim(folder)
-    return html
-
-
-def _trim(folder: Path) -> None:
-    pages = sorted(folder.glob("*.html"), key=lambda path: path.stat().st_mtime)
+    pages = sorted(kept.parent.glob("*.html"), key=lambda path: path.stat().st_mtime)
     for path in pages[:-KEPT]:
         path.unlink(missing_ok=True)

@@ -125,15 +125,29 @@ def _progress(session: Session, job: Job) -> dict[str, Any]:
     return newest
 
 
-def submission_for(session: Session, account: Account | None, submission_id: int) -> Submission:
-    """A submission its asker may see: members of its team, the contest's organiser, operators."""
+def owns(session: Session, account: Account | None, submission: Submission) -> bool:
+    """Whether somebody may act on a submission: members of its team, the contest's organiser, operators."""
+    member = account is not None and session.get(Membership, (submission.team_id, account.id)) is not None
+    return member or may_manage(account, submission.phase.contest)
+
+
+def submission_for(session: Session, account: Account, submission_id: int) -> Submission:
+    """A submission its asker may act on; for anyone else there is no such thing."""
     found = session.get(Submission, submission_id)
-    if found is None or account is None:
-        raise not_found()
-    member = session.get(Membership, (found.team_id, account.id)) is not None
-    if not member and not may_manage(account, found.phase.contest):
+    if found is None or not owns(session, account, found):
         raise not_found()
     return found
+
+
+def runs_open(phase: Phase) -> bool:
+    """Whether anyone may read runs of the house's own: nothing in them is secret where data and board are public."""
+    return phase.published and not phase.hidden_data
+
+
+def open_submission(session: Session, submission_id: int) -> Submission | None:
+    """A submission that anyone may read, without an account."""
+    found = session.get(Submission, submission_id)
+    return found if found is not None and found.team.house and runs_open(found.phase) else None
 
 
 def sees_truth(account: Account | None, submission: Submission) -> bool:

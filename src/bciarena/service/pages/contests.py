@@ -11,7 +11,7 @@ from markupsafe import Markup
 from sqlalchemy import select
 
 from bciarena.challenges import rulebook as find_rulebook
-from bciarena.service import contests
+from bciarena.service import contests, submissions
 from bciarena.service.boards import PAGE
 from bciarena.service.models import Contest, Membership, Phase
 from bciarena.service.site import APage, Page
@@ -125,9 +125,12 @@ def _board(page: Page, phase: Phase) -> Markup:
     number = int(asked.get("page", "1")) if asked.get("page", "1").isdecimal() else 1
     number = min(max(number, 1), pages)
 
+    open_runs = submissions.runs_open(phase)
+
     def draw() -> str:
         rows = board.sorted_by(sort, down)[(number - 1) * PAGE : number * PAGE]
         template = page.site.templates.get_template("board.html")
-        return template.render(t=page.say, board=board, rows=rows, sort=sort, down=down, page=number, pages=pages)
+        view = {"sort": sort, "down": down, "page": number, "pages": pages, "open_runs": open_runs}
+        return template.render(t=page.say, board=board, rows=rows, **view)
 
-    return Markup(page.site.boards.drawn(phase.id, board.revision, (page.lang, sort, down, number), draw))
+    return Markup(page.site.boards.drawn(phase.id, board.revision, (page.lang, sort, down, number, open_runs), draw))
