@@ -8,16 +8,15 @@ people's weights; trial after trial its evidence adds up, beginning from the ord
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.decoders.evidence import BlockBalance, BlockState, LogPool
+from bciarena.decoders.model_files import read_model, write_model
 from bciarena.decoders.motor import MotorSetup, MotorStream, cut_trials, mean_whitening, tangent
 from bciarena.decoders.motor_model import STRANGER, TrainingBlock
 from bciarena.decoders.pooled import PooledRidge
@@ -131,37 +130,25 @@ class LimbModel:
 
     def save(self, folder: str | Path) -> None:
         """Write plain JSON and npz files."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
         about = {
             "setup": self.setup.to_dict(),
             "side_pool": self.side_pool_.to_dict(),
             "movement_pool": self.movement_pool_.to_dict(),
             "order": self.order_,
             "per_class": self.per_class_,
-            "people": sorted(self.people_),
             "expected": self.expected_,
         }
-        (folder / "limb.json").write_text(json.dumps(about, indent=1), "utf-8")
-        for n, one in self.people_.items():
-            np.savez(folder / f"person_{n}.npz", **vars(one))
+        write_model(folder, "limb", about, self.people_)
 
     @classmethod
     def load(cls, folder: str | Path) -> LimbModel:
         """Read what :meth:`save` wrote."""
-        folder = Path(folder)
-        try:
-            about: dict[str, Any] = json.loads((folder / "limb.json").read_text("utf-8"))
-        except FileNotFoundError:
-            raise BadInput(f"{folder}: no trained model there (limb.json); run `arena train` first") from None
+        about, people = read_model(folder, "limb")
         model = cls(MotorSetup.from_dict(about["setup"]))
         model.side_pool_ = LogPool.from_dict(about["side_pool"])
         model.movement_pool_ = LogPool.from_dict(about["movement_pool"])
         model.order_, model.per_class_, model.expected_ = about["order"], about["per_class"], about["expected"]
-        model.people_ = {}
-        for n in about["people"]:
-            with np.load(folder / f"person_{n}.npz") as kept:
-                model.people_[n] = LimbPerson(**{name: kept[name] for name in kept.files})
+        model.people_ = {n: LimbPerson(**fields) for n, fields in people.items()}
         return model
 
 

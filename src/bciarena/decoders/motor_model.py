@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.decoders.evidence import BlockBalance, LogPool
+from bciarena.decoders.model_files import read_model, write_model
 from bciarena.decoders.motor import MotorSetup, MotorStream, cut_trials, mean_whitening, tangent
 from bciarena.decoders.pooled import PooledRidge
 from bciarena.decoders.riemann import whitening
@@ -116,8 +116,6 @@ class MotorModel:
 
     def save(self, folder: str | Path) -> None:
         """Write plain JSON and npz files."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
         about = {
             "setup": self.setup.to_dict(),
             "classes": self.classes_.tolist(),
@@ -125,31 +123,21 @@ class MotorModel:
             "pool": self.pool_.to_dict(),
             "policy": self.policy_.to_dict(),
             "per_class": self.per_class_,
-            "people": sorted(self.people_),
             "expected": self.expected_,
         }
-        (folder / "motor.json").write_text(json.dumps(about, indent=1), "utf-8")
-        for n, person in self.people_.items():
-            np.savez(folder / f"person_{n}.npz", **vars(person))
+        write_model(folder, "motor", about, self.people_)
 
     @classmethod
     def load(cls, folder: str | Path) -> MotorModel:
         """Read what :meth:`save` wrote."""
-        folder = Path(folder)
-        try:
-            about = json.loads((folder / "motor.json").read_text("utf-8"))
-        except FileNotFoundError:
-            raise BadInput(f"{folder}: no trained model there (motor.json); run `arena train` first") from None
+        about, people = read_model(folder, "motor")
         model = cls(MotorSetup.from_dict(about["setup"]), slow_until=about["slow_until"])
         model.classes_ = np.array(about["classes"])
         model.pool_ = LogPool.from_dict(about["pool"])
         model.policy_ = StoppingPolicy.from_dict(about["policy"])
         model.per_class_ = about["per_class"]
         model.expected_ = about["expected"]
-        model.people_ = {}
-        for n in about["people"]:
-            with np.load(folder / f"person_{n}.npz") as kept:
-                model.people_[n] = PersonModel(**{name: kept[name] for name in kept.files})
+        model.people_ = {n: PersonModel(**fields) for n, fields in people.items()}
         return model
 
     def _in_block_order(self, posteriors: Floats, data: _Features) -> Floats:
