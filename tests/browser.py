@@ -10,7 +10,8 @@ import pytest
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync", "--no-first-run"]
 
 
-@pytest.fixture(scope="session")
+# Per module: while Playwright is open its event loop counts as running, and asyncio.run in other modules would fail.
+@pytest.fixture(scope="module")
 def browser():
     """A real browser; skipped by name where there is none."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: make test installs it")
