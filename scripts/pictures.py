@@ -1,0 +1,58 @@
+"""Draws the README's pictures from a running demo and two running labs.
+
+make run &
+arena lab speller --port 8010 & arena lab turing --port 8020 &
+python scripts/pictures.py http://127.0.0.1:8000 http://127.0.0.1:8010 http://127.0.0.1:8020 docs/figures
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from playwright.sync_api import BrowserContext, Page, sync_playwright
+
+SIZE = {"width": 1100, "height": 700}
+
+
+def board(open_in: BrowserContext, site: str) -> Page:
+    page = open_in.new_page()
+    page.goto(f"{site}/contests/demo-speller")
+    return page
+
+
+def report(open_in: BrowserContext, site: str) -> Page:
+    page = open_in.new_page()
+    page.goto(f"{site}/contests/demo-imagery")
+    page.get_by_role("link", name="Arena reference").click()
+    page.get_by_role("link", name="Full report").click()
+    return page
+
+
+def stage(open_in: BrowserContext, lab: str) -> Page:
+    """The subject's screen a few seconds into a block."""
+    page, operator = open_in.new_page(), open_in.browser.new_page()  # a window each: neither may be hidden
+    page.goto(f"{lab}/stage")
+    operator.goto(f"{lab}/operator")
+    page.wait_for_timeout(2000)
+    operator.click("[data-command=start]")
+    page.wait_for_timeout(9000)
+    return page
+
+
+def main(site: str, speller: str, turing: str, out: str) -> None:
+    wanted = {"board": (board, site), "report": (report, site), "speller": (stage, speller), "turing": (stage, turing)}
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for name, (draw, address) in wanted.items():
+            context = browser.new_context(viewport=SIZE)
+            page = draw(context, address)
+            page.wait_for_timeout(2000)
+            page.screenshot(path=Path(out) / f"{name}.png")
+            context.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
