@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,17 @@ def test_intervals_cover(name, subjects, blocks):
     assert 0.88 <= np.mean([i.low <= truth <= i.high for i in found]) <= 1.0
     spread = np.std([one["score"] for one in runs])
     assert np.median([i.high - i.low for i in found]) < 12 * spread  # covering by being endless is no merit
+
+
+@pytest.mark.parametrize("name", ["imagery", "speller", "liveness", "rehab"])
+def test_two_blocks_that_agree_by_luck_are_not_certainty(name):
+    book = rulebook(name)
+    block = made_up(book, 1, 1, 30, 0.8, 1.2, np.random.default_rng(4))
+    twice = [*block, *(replace(t, block=2) for t in block)]
+    twice += [replace(t, subject=2) for t in twice]
+    found = intervals(as_score(book, twice))["score"]
+    assert found.unit == "blocks within subjects"
+    assert found.high - found.low > 0.1 * found.value > 0
 
 
 @pytest.mark.parametrize(("name", "blocks"), [("imagery", 8), ("imagery", 2), ("liveness", 8), ("speller", 6)])

@@ -3,7 +3,8 @@
 Intervals are for new blocks of the same people: blocks are drawn again within each subject. Drawing n - 1 of a
 subject's n blocks makes the variance of a mean unbiased however few blocks there are (Rao and Wu 1988), and a t
 quantile pays for the few degrees of freedom. Where a subject has only one block, all blocks are drawn as one group;
-where there are fewer than three blocks in all, trials. Tests check coverage and level by simulation.
+where there are fewer than three blocks in all, trials. A few blocks may agree by luck: then the interval is at least
+as wide as the chance of the trials within them makes it. Tests check coverage and level by simulation.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from bciarena.report.tally import Tally, combine, tally
 
 DRAWS = 2000
 SMALLEST = 3  # units needed to say anything about their spread
+FEW = 10  # degrees of freedom below which blocks may agree by luck
 ENOUGH_TO_SWAP = 6  # fewer blocks than this cannot reach p < .05 by swapping blocks
 EXACT_UP_TO = 13  # so many blocks and all sign patterns are tried
 
@@ -68,18 +70,27 @@ def intervals(score: dict[str, Any], draws: int = DRAWS, seed: int = 0) -> dict[
         return {name: Interval(value, None, None, "nothing") for name, value in known.items()}
     sums, weights, unit, freedom = _resample(book, trials, draws, np.random.default_rng(seed))
     found = combine(book, sums, weights)
-    reach = _t95(freedom)
+    halves = {name: _t95(freedom) * float(np.std(drawn)) for name, drawn in found.items()}
+    if unit not in ("trials", "nothing") and freedom < FEW and book.name != "turing":
+        for name, half in _trial_halves(book, trials, draws, np.random.default_rng(seed)).items():
+            halves[name] = max(halves[name], half)
     result = {}
     for name, value in known.items():
         if name not in found or unit == "nothing":
             result[name] = Interval(value, None, None, "nothing")
             continue
-        half = reach * float(np.std(found[name]))
-        low, high = max(0.0, value - half), value + half
+        low, high = max(0.0, value - halves[name]), value + halves[name]
         if name.startswith(("accuracy", "side_accuracy", "fpr")):
             high = min(1.0, high)
         result[name] = Interval(value, low, high, unit)
     return result
+
+
+def _trial_halves(book: Rulebook, trials: Sequence[Trial], draws: int, rng: np.random.Generator) -> dict[str, float]:
+    """Half widths if blocks differed by the chance of their trials alone."""
+    sums = tally(book, trials, whole=False)
+    found = combine(book, sums, _drawn(sums.block, draws, rng))
+    return {name: _t95(len(trials) - len(set(sums.block))) * float(np.std(drawn)) for name, drawn in found.items()}
 
 
 def bootstrap_interval(score: dict[str, Any]) -> tuple[float, float] | None:
