@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,26 @@ def test_flicker_measures_are_inside_and_shown():
     for word in ("Topographies", "Spectra", "Flicker response", "Chen 2015", "data:image/png"):
         assert word in page
     assert "http" not in page  # nothing is fetched
+
+
+NAMES = {  # of things and people
+    *"EEG ERD ECG JFPM BUPT VEOU HEOR Fpz eegmmidb alpha English".split(),
+    *"Donoghue Nakanishi Pfurtscheller Haegens Barry Wang Chen".split(),
+}
+
+
+@pytest.mark.parametrize(
+    ("challenge", "split"),
+    [("imagery", "test"), ("turing", "test"), ("speller", "test"), ("rehab", "test"), ("liveness", "eval_A")],
+)
+def test_the_chinese_page_has_no_english_left(challenge, split, tmp_path):
+    make(Order(challenge, split, None if challenge == "liveness" else 1, 1, seed=4, deep=False), tmp_path / "set")
+    write_quality(tmp_path / "set", challenge)
+    page = (tmp_path / "set" / "quality.zh.html").read_text("utf-8")
+    told = " ".join(re.findall('aria-label="([^"]*)"', page))
+    said = re.sub("(?s)<style>.*?</style>|<[^>]*>", " ", page)
+    assert set(re.findall("[A-Za-z]{3,}", told + said)) - {*NAMES, challenge} == set()
+    assert "quality.zh.html" in (tmp_path / "set" / "quality.html").read_text("utf-8")
 
 
 def test_noise_is_recognised_as_noise():

@@ -136,7 +136,7 @@ def make(
             (beside / GENERATORS).write_text(f"[\n{rows}\n]\n", encoding="utf-8")
         if order.format == "bids":
             describe_bids(beside, f"{book.id} {order.split}, simulated, seed {order.seed}", names)
-            (beside / ".bidsignore").write_text(f"{GENERATORS}\nquality.html\n", encoding="utf-8")
+            (beside / ".bidsignore").write_text(f"{GENERATORS}\nquality.html\nquality.zh.html\n", encoding="utf-8")
     summary.trials = dict(sorted(summary.trials.items(), key=lambda item: (len(item[0]), item[0])))
     return summary
 

@@ -6,6 +6,7 @@ import base64
 import html
 import struct
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,12 @@ from bciarena.recording import open_recording
 from bciarena.recording.write import wanted_file
 from bciarena.simulator.head import electrodes
 from bciarena.simulator.quality import ERD_HZ, ERD_S, TRACE_HZ, Quality, measure
+from bciarena.simulator.quality_zh import chinese
 
 Array = NDArray[np.float64]
+Say = Callable[[str], str]
+PAGES = {"en": "quality.html", "zh": "quality.zh.html"}
+LANGUAGES = {"en": "English", "zh": "中文"}
 COLOURS = ("#1f6f8b", "#c8553d", "#3a7d44", "#7b4b94", "#b08900", "#444444")
 ERD_FULL = 80
 """Change of power in percent that gets the full colour."""
@@ -33,48 +38,58 @@ figure{margin:0}figcaption{font-size:.85rem;color:#555}svg{max-width:100%;height
 
 
 def write_quality(folder: Path, challenge: str) -> Path:
-    """Measure a data folder and write ``quality.html`` into it."""
-    page = folder / "quality.html"
-    text = quality_html(measure(open_recording(folder), challenge))
-    with wanted_file(page) as path:
-        path.write_text(text, encoding="utf-8")
-    return page
+    """Measure a data folder and write ``quality.html`` into it, and beside it the same in Chinese."""
+    found = measure(open_recording(folder), challenge)
+    for lang, name in PAGES.items():
+        with wanted_file(folder / name) as path:
+            path.write_text(quality_html(found, lang), encoding="utf-8")
+    return folder / PAGES["en"]
 
 
-def quality_html(found: Quality) -> str:
+def quality_html(found: Quality, lang: str = "en") -> str:
     """The whole page."""
+    say: Say = chinese if lang == "zh" else str
+    other = next(one for one in PAGES if one != lang)
     outside = sum(not item.inside for item in found.measures)
-    told = f"{outside} of {len(found.measures)} measures outside" if outside else "every measure inside"
-    intro = f'<p class="soft">Measured on the recordings alone, beside what was published about people: {told}.</p>'
-    parts = [f"<h1>{found.challenge}: is this EEG like EEG?</h1>", intro, _table(found)]
-    parts += ["<h2>A stretch of EEG</h2>", _traces(found), "<h2>Spectra</h2>", _spectra(found)]
+    told = say(f"{outside} of {len(found.measures)} measures outside" if outside else "every measure inside")
+    intro = say("Measured on the recordings alone, beside what was published about people: ")
+    parts = [f'<p class="soft"><a href="{PAGES[other]}">{LANGUAGES[other]}</a></p>']
+    parts += [f"<h1>{found.challenge}: {say('is this EEG like EEG?')}</h1>"]
+    parts += [f'<p class="soft">{intro}{told}{"。" if lang == "zh" else "."}</p>', _table(found, say)]
+    parts += [f"<h2>{say('A stretch of EEG')}</h2>", _traces(found, say)]
+    parts += [f"<h2>{say('Spectra')}</h2>", _spectra(found, say)]
     if found.maps:
-        maps = [_map(found, title, values) for title, values in found.maps.items()]
-        parts.append(f'<h2>Topographies</h2><div class="row">{"".join(maps)}</div>')
+        maps = [_map(found, title, values, say) for title, values in found.maps.items()]
+        parts.append(f'<h2>{say("Topographies")}</h2><div class="row">{"".join(maps)}</div>')
         dead = any(not np.isfinite(values).all() for values in found.maps.values())
-        grey = " Grey: a channel that recorded nothing." if dead else ""
-        parts.append(f'<p class="soft">Against the average of the scalp channels.{grey}</p>')
+        grey = say(" Grey: a channel that recorded nothing.") if dead else ""
+        parts.append(f'<p class="soft">{say("Against the average of the scalp channels.")}{grey}</p>')
     if found.erd:
-        changes = "".join(_erd(title, change) for title, change in found.erd.items())
-        parts.append(f'<h2>Change of power around imagery</h2><div class="two">{changes}</div>')
-        parts.append(f'<p class="soft">Against 2 to 0.5 s before the onset of imagery. {_scale(ERD_FULL, "%")}</p>')
+        changes = "".join(_erd(say(title), change) for title, change in found.erd.items())
+        parts.append(f'<h2>{say("Change of power around imagery")}</h2><div class="two">{changes}</div>')
+        before = say("Against 2 to 0.5 s before the onset of imagery.")
+        parts.append(f'<p class="soft">{before} {say(_scale(ERD_FULL, "%"))}</p>')
     if found.snr_db:
-        parts.append(f"<h2>Flicker response at Oz by harmonic</h2>{_bars(found)}")
+        parts.append(f"<h2>{say('Flicker response at Oz by harmonic')}</h2>{_bars(found, say)}")
     head = (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{found.challenge}</title><style>{STYLE}</style>'
+        f'<!doctype html><html lang="{lang}"><meta charset="utf-8"><title>{found.challenge}</title>'
+        f"<style>{STYLE}</style>"
     )
     return head + "".join(parts) + "</html>"
 
 
-def _table(found: Quality) -> str:
+def _table(found: Quality, say: Say) -> str:
     lines = []
     for item in found.measures:
-        mark = '<span class="yes">inside</span>' if item.inside else '<span class="no">outside</span>'
+        mark = "inside" if item.inside else "outside"
+        shown = f'<span class="{"yes" if item.inside else "no"}">{say(mark)}</span>'
         lines.append(
-            f'<tr><td>{html.escape(item.name)}</td><td class="n">{item.value:.3g} {item.unit}</td>'
-            f'<td class="n">{item.low:g} to {item.high:g}</td><td>{mark}</td><td>{html.escape(item.source)}</td></tr>'
+            f'<tr><td>{html.escape(say(item.name))}</td><td class="n">{item.value:.3g} {item.unit}</td>'
+            f'<td class="n">{say(f"{item.low:g} to {item.high:g}")}</td><td>{shown}</td>'
+            f"<td>{html.escape(say(item.source))}</td></tr>"
         )
-    head = '<tr><th>measure</th><th class="n">here</th><th class="n">people</th><th></th><th>source</th></tr>'
+    named = [say(word) for word in ("measure", "here", "people", "source")]
+    head = '<tr><th>{}</th><th class="n">{}</th><th class="n">{}</th><th></th><th>{}</th></tr>'.format(*named)
     return f"<table>{head}{''.join(lines)}</table>"
 
 
@@ -84,7 +99,7 @@ def _svg(wide: float, tall: float, body: str, title: str, scale: float = 1.0) ->
     return f'<svg viewBox="0 0 {wide:g} {tall:g}" {size} role="img" aria-label="{name}">{body}</svg>'
 
 
-def _traces(found: Quality) -> str:
+def _traces(found: Quality, say: Say) -> str:
     names, waves = found.traces
     step, left, wide = 52, 50, 960
     seconds = waves.shape[1] / found.rate
@@ -101,16 +116,16 @@ def _traces(found: Quality) -> str:
         middle = step * (row + 0.5)
         y = np.clip(middle - thin / full * step, middle - 0.75 * step, middle + 0.75 * step)
         path = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
-        dead = "" if wave.any() else ' <tspan fill="#b03020">dead</tspan>'
+        dead = "" if wave.any() else ' <tspan fill="#b03020">' + say("dead") + "</tspan>"
         lines.append(f'<text x="2" y="{middle + 4:.0f}">{name}{dead}</text>')
         lines.append(f'<polyline points="{path}" fill="none" stroke="{COLOURS[0]}" stroke-width="0.8"/>')
     heart = " (ECG 1200 uV)" if "ECG" in names else ""
-    note = f"High-passed at {TRACE_HZ:g} Hz. One row is 100 uV{heart}; what goes further is cut."
+    note = say(f"High-passed at {TRACE_HZ:g} Hz. One row is 100 uV{heart}; what goes further is cut.")
     drawn = _svg(wide, tall + 18, "".join(lines), f"{seconds:g} s of {', '.join(names)}")
     return f"<figure>{drawn}<figcaption>{note}</figcaption></figure>"
 
 
-def _spectra(found: Quality) -> str:
+def _spectra(found: Quality, say: Say) -> str:
     wide, tall, left, base = 720, 330, 50, 290
     top_hz = 50.0 if found.challenge == "liveness/1" else min(100.0, 0.4 * found.rate)
     curves = {
@@ -143,9 +158,11 @@ def _spectra(found: Quality) -> str:
         path = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x(hz), y(power), strict=True))
         colour = COLOURS[index % len(COLOURS)]
         lines.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        lines.append(f'<text x="{wide - 140}" y="{24 + 16 * index}" style="fill:{colour}">{html.escape(name)}</text>')
+        lines.append(
+            f'<text x="{wide - 140}" y="{24 + 16 * index}" style="fill:{colour}">{html.escape(say(name))}</text>'
+        )
     lines.append(f'<text x="{wide - 45}" y="{base + 30}">Hz</text><text x="4" y="{base + 30}">uV²/Hz</text>')
-    return _svg(wide, tall, "".join(lines), f"spectra of {', '.join(curves)}")
+    return _svg(wide, tall, "".join(lines), f"{say('Spectra')}: {', '.join(map(say, curves))}")
 
 
 def _flat(names: tuple[str, ...]) -> Array:
@@ -156,7 +173,7 @@ def _flat(names: tuple[str, ...]) -> Array:
     return flat * np.minimum(angle, 1.18)[:, None] * 0.84
 
 
-def _map(found: Quality, title: str, values: Array) -> str:
+def _map(found: Quality, title: str, values: Array, say: Say) -> str:
     """A head seen from above, interpolated between the electrodes that recorded something."""
     flat = _flat(tuple(found.channels[row] for row in found.scalp))
     alive = np.isfinite(values)
@@ -183,10 +200,11 @@ def _map(found: Quality, title: str, values: Array) -> str:
     rim = '<circle cx="115" cy="120" r="100" fill="none" stroke="#444"/>'
     body = f'{outline}<image href="{picture}" x="15" y="20" width="200" height="200"/>{rim}{dots}'
     if signed:
-        caption = f"{html.escape(title)}<br>{_scale(high, 'dB')}"
+        scale = _scale(high, "dB")
     else:
-        caption = f"{html.escape(title)}<br>white {low:.2g}, red {high:.2g}"
-    return f"<figure>{_svg(230, 226, body, title)}<figcaption>{caption}</figcaption></figure>"
+        scale = f"white {low:.2g}, red {high:.2g}"
+    caption = f"{html.escape(say(title))}<br>{say(scale)}"
+    return f"<figure>{_svg(230, 226, body, say(title))}<figcaption>{caption}</figcaption></figure>"
 
 
 def _scale(full: float, unit: str) -> str:
@@ -211,7 +229,7 @@ def _erd(title: str, change: Array) -> str:
     return f"<figure>{_svg(wide, tall + 20, body, title)}<figcaption>{html.escape(title)}</figcaption></figure>"
 
 
-def _bars(found: Quality) -> str:
+def _bars(found: Quality, say: Say) -> str:
     top = max(5.0, *found.snr_db.values())
     parts = ['<line x1="30" x2="320" y1="160" y2="160" stroke="#999"/>']
     for index, (harmonic, value) in enumerate(found.snr_db.items()):
@@ -222,7 +240,7 @@ def _bars(found: Quality) -> str:
             f'<text x="{x}" y="{152 - size:.1f}">{value:.1f} dB</text><text x="{x + 14}" y="176">{harmonic}f</text>'
         )
     told = ", ".join(f"{harmonic}f {value:.1f} dB" for harmonic, value in found.snr_db.items())
-    note = "Power at the flicker's frequency and its multiples over the power 1.25 to 2 Hz beside them."
+    note = say("Power at the flicker's frequency and its multiples over the power 1.25 to 2 Hz beside them.")
     return f"<figure>{_svg(330, 185, ''.join(parts), told)}<figcaption>{note}</figcaption></figure>"
 
 
