@@ -18,7 +18,7 @@ def test_score_equals_canonical_correlations_of_the_last_window():
     rng = np.random.default_rng(0)
     x = rng.standard_normal((2, 5, 600))
     sliding = fed(x)
-    for window in (25, 40):
+    for row, window in enumerate((25, 40)):
         part = x[:, :, 600 - 10 * window :]
         for b, low in enumerate((6.5, 22.0)):
             for k in (0, 17, 39):
@@ -29,29 +29,37 @@ def test_score_equals_canonical_correlations_of_the_last_window():
                 q = np.linalg.qr(rows.T)[0]
                 qx = np.linalg.qr(part[b].T)[0]
                 r = np.linalg.svd(qx.T @ q, compute_uv=False)
-                assert sliding.score(window)[b, k] == pytest.approx((r**8).sum() ** 0.25, rel=1e-4)
+                assert sliding.scores()[row, b, k] == pytest.approx((r**8).sum() ** 0.25, rel=1e-4)
     assert canonical_correlations(x[0, :, -250:], q[None][:, -250:]).shape[-1] >= 1
 
 
 def test_sums_are_the_fourier_sums_of_the_window():
     rng = np.random.default_rng(1)
     x = rng.standard_normal((2, 4, 500))
-    sums = fed(x).sums(25, 1)
+    sums = fed(x).sums(1)[0]
     t = np.arange(250) / RATE
     for k, h in ((0, 1), (33, 3)):
         expected = x[1, :, 250:] @ np.exp(-2j * np.pi * h * FREQS_HZ[k] * t)
         np.testing.assert_allclose(sums[k, h - 1], expected, atol=1e-8)
 
 
+def test_only_windows_that_fit_are_answered():
+    x = np.random.default_rng(5).standard_normal((2, 4, 500))
+    for samples, fitting in ((240, 0), (250, 1), (390, 1), (400, 2)):
+        sliding = fed(x[:, :, :samples])
+        assert sliding.scores().shape == (fitting, 2, 40)
+        assert sliding.sums(0).shape == (fitting, 40, 3, 4)
+
+
 def test_reset_begins_anew():
     rng = np.random.default_rng(2)
     x = rng.standard_normal((2, 4, 500))
     sliding = fed(x)
-    before = sliding.score(40)
+    before = sliding.scores()
     sliding.reset()
     for at in range(0, 500, 10):
         sliding.push(x[:, :, at : at + 10])
-    np.testing.assert_allclose(sliding.score(40), before, atol=1e-10)
+    np.testing.assert_allclose(sliding.scores(), before, atol=1e-10)
 
 
 def test_flat_channel_and_mains_do_no_harm():
@@ -59,8 +67,8 @@ def test_flat_channel_and_mains_do_no_harm():
     x = np.stack([background(rng, 5, 1000) + 0.8 * response(11.4, 0.3, 1000, 5)] * 2)
     x[:, 2] = 0
     sliding = fed(x, windows=(100,), skip_hz=[(50.0, 1.3)])
-    assert sliding.score(100).sum(axis=0).argmax() == 17
-    assert np.isfinite(fed(np.zeros_like(x), windows=(100,)).score(100)).all()
+    assert sliding.scores()[0].sum(axis=0).argmax() == 17
+    assert np.isfinite(fed(np.zeros_like(x), windows=(100,)).scores()).all()
 
 
 def test_bad_input():
@@ -69,8 +77,8 @@ def test_bad_input():
     sliding = SlidingFBCCA(FREQS_HZ, RATE, 10, (25,), (6.5,), 4, 5)
     with pytest.raises(BadInput, match="expected a packet"):
         sliding.push(np.zeros((1, 4, 7)))
-    with pytest.raises(BadInput, match="only 0 packets"):
-        sliding.score(25)
+    with pytest.raises(BadInput, match="must ascend"):
+        SlidingFBCCA(FREQS_HZ, RATE, 10, (40, 25), (6.5,), 4, 5)
     with pytest.raises(BadInput, match="no harmonic left"):
         SlidingFBCCA([50.0], RATE, 10, (25,), (6.5,), 4, 1, [(50.0, 1.3)])
 

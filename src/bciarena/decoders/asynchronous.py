@@ -148,17 +148,24 @@ class AsynchronousSpeller:
         now = self.cca.packets
         if now % s.every:
             return None
-        scores = self.scores(now)
+        scores = self.scores()
         if len(scores) == len(s.windows):
             self._consider(*_lead(scores[-1]), now)
         if not len(scores):
             return None
         return self.decision.step(now, self.pool.log_odds(scores, self._shares[: len(scores)], self.usual()))
 
-    def scores(self, now: int) -> Array:
+    def scores(self) -> Array:
         """Standard deviations above background of every key in every window that fits, (windows, K)."""
-        rows = [self._evidence(row, window) for row, window in enumerate(self.settings.windows) if window <= now]
-        return np.array(rows)
+        # -log(1 - r^2) is how much likelier the data are with the key's references than without.
+        gain = -np.log(1 - np.minimum(self.cca.scores(), 0.995))
+        # Bands overlap: in idle EEG the sum of five standardised scores, over sqrt(5), has a deviation of 1.53.
+        total = self.background.standardise(gain).sum(axis=1) / (np.sqrt(5) * 1.53)
+        if self._warm():
+            samples = np.array(self.settings.windows[: len(total)]) * self.cca.packet_n
+            match = self.template.score(self.wide.sums(0) / self._gain, self.cca.usable, samples)
+            total = total + self.template_background.standardise(match)
+        return np.asarray(total)
 
     def usual(self) -> float:
         """Median lead of the person's whole trials; NaN while the person is not known."""
@@ -168,19 +175,6 @@ class AsynchronousSpeller:
         """Whether the template may speak: alpha waves may pass for a flicker, too, but always for the same few keys."""
         known = self.template.trials >= self.settings.template_after
         return known and float(np.std(self.cca.harmonics_hz[self._taught, 0])) > self.settings.taught_spread_hz
-
-    def _evidence(self, row: int, window: int) -> Array:
-        """Standard deviations above background of every key, (K,)."""
-        # -log(1 - r^2) is how much likelier the data are with the key's references than without.
-        gain = -np.log(1 - np.minimum(self.cca.score(window), 0.995))
-        # Bands overlap: in idle EEG the sum of five standardised scores, over sqrt(5), has a deviation of 1.53.
-        total = self.background.standardise(row, gain).sum(axis=0) / (np.sqrt(5) * 1.53)
-        if self._warm():
-            match = self.template.score(
-                self.wide.sums(window, 0) / self._gain, self.cca.usable, window * self.cca.packet_n
-            )
-            total = total + self.template_background.standardise(row, match)
-        return np.asarray(total)
 
     def _consider(self, lead: float, best: int, now: int) -> None:
         """Learn from a 4 s window at the peak of its lead."""
@@ -200,7 +194,7 @@ class AsynchronousSpeller:
             self._learnt_at = at
             self._candidate = None
         elif lead > needed and (self._candidate is None or lead > self._candidate[0]):
-            self._candidate = (lead, now, best, self.wide.sums(s.windows[-1], 0) / self._gain)
+            self._candidate = (lead, now, best, self.wide.sums(0)[-1] / self._gain)
 
 
 def _lead(total: Array) -> tuple[float, int]:

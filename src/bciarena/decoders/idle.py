@@ -45,9 +45,9 @@ class Background:
         )
         self._key = _Moments(np.array(key_mean, float), np.array(key_variance, float), prior_n[1], memory_n[1], clip)
 
-    def standardise(self, row: int, scores: Array) -> Array:
-        """Scores of one row, (..., keys), in standard deviations above the background; then learns from them."""
-        return self._key.standardise(row, self._level.standardise(row, scores))
+    def standardise(self, scores: Array) -> Array:
+        """Scores of the first rows, (rows, ..., keys), in standard deviations above the background; it then moves."""
+        return self._key.standardise(self._level.standardise(scores))
 
     def reopen(self) -> None:
         """A new block: eyes may be closed now that were open. What was learnt is kept, but with doubt."""
@@ -65,17 +65,19 @@ class _Moments:
         self._prior_n, self._prior_variance = prior_n, variance.copy()
         self.pooled = mean.shape[-1] == 1
 
-    def standardise(self, row: int, scores: Array) -> Array:
-        spread = np.sqrt(self.variance[row])
-        away = scores - self.mean[row]
+    def standardise(self, scores: Array) -> Array:
+        rows = slice(len(scores))
+        spread = np.sqrt(self.variance[rows])
+        away = scores - self.mean[rows]
         out = away / spread
-        self.n[row] = min(self.n[row] + 1, self.memory_n)
+        self.n[rows] = np.minimum(self.n[rows] + 1, self.memory_n)
         away = np.clip(away, -self.clip * spread, self.clip * spread)
         square = away**2
         if self.pooled:
             away, square = away.mean(axis=-1, keepdims=True), square.mean(axis=-1, keepdims=True)
-        self.mean[row] += away / self.n[row]
-        self.variance[row] += (square - self.variance[row]) / self.n[row]
+        n = self.n[rows].reshape(-1, *(1,) * (scores.ndim - 1))
+        self.mean[rows] += away / n
+        self.variance[rows] += (square - self.variance[rows]) / n
         return np.asarray(out)
 
     def reopen(self) -> None:

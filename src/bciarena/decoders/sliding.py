@@ -1,7 +1,7 @@
 """Filter-bank CCA on a stream: windows that end now, of several lengths, for all targets, every packet.
 
 Sums over a window are differences of running sums, so a packet costs the same whatever the windows' lengths:
-nothing is computed twice.
+nothing is computed twice. All windows that fit are answered at once: arrays this small cost more in calls than in work.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SlidingFBCCA:
     packet_n : int
         Samples per push.
     windows : sequence of int
-        Window lengths, in packets.
+        Window lengths, in packets, ascending.
     band_lows_hz : sequence of float
         Lower edge of each of the B bands: a band is compared with the harmonics that lie in it, so that strong alpha
         waves, which leak through the edge, are no evidence in the bands above them.
@@ -70,14 +70,17 @@ class SlidingFBCCA:
         # 12.2 Hz loses its 4th and 5th harmonic to 50 and 60 Hz: then the highest one below the band stands in.
         highest = self.usable & (np.cumsum(self.usable[:, ::-1], axis=1)[:, ::-1] == 1)
         self._in_band |= highest & ~self._in_band.any(axis=2, keepdims=True)
-        if min(self.windows) * packet_n <= 2 * harmonics:
-            raise BadInput(f"a window of {min(self.windows)} packets is too short for {harmonics} harmonics")
+        if self.windows != sorted(self.windows):
+            raise BadInput(f"windows must ascend, these do not: {self.windows}")
+        if self.windows[0] * packet_n <= 2 * harmonics:
+            raise BadInput(f"a window of {self.windows[0]} packets is too short for {harmonics} harmonics")
         turn = -2j * np.pi * self.harmonics_hz.ravel() / rate
         self._wave = np.exp(np.arange(packet_n)[:, None] * turn)
         self._step = np.exp(packet_n * turn)
-        self._back = {w: np.exp(-w * packet_n * turn) for w in self.windows}
-        self._whiten = {w: self._reference_whitener(w * packet_n, rate) for w in self.windows}
-        self._depth = max(self.windows) + 1
+        self._lengths = np.array(self.windows)
+        self._back = np.exp(-np.outer(self._lengths, packet_n * turn))
+        self._whiten = np.stack([self._reference_whitener(w * packet_n, rate) for w in self.windows])
+        self._depth = self.windows[-1] + 1
         self.reset()
 
     def _reference_whitener(self, n: int, rate: float) -> Array:
@@ -114,30 +117,38 @@ class SlidingFBCCA:
         self._phase = self._phase * self._step
         self.packets += 1
 
-    def sums(self, window: int, band: int) -> Complex:
-        """Sums over the last `window` packets of x(t) exp(-2 pi i h f_k t) in one band, (K, H, C)."""
+    @property
+    def fitting(self) -> int:
+        """How many of the windows, the shortest first, there are packets for."""
+        return int(np.searchsorted(self._lengths, self.packets, side="right"))
+
+    def _then(self) -> tuple[NDArray[np.int64], Complex]:
+        """Where the running sums before each window that fits stand, and what turns phases to its start."""
+        n = self.fitting
+        return (self.packets - self._lengths[:n]) % self._depth, (self._phase * self._back[:n]).conj()
+
+    def sums(self, band: int) -> Complex:
+        """Sums over each window that fits of x(t) exp(-2 pi i h f_k t) in one band, (windows, K, H, C)."""
         _, channels, targets, harmonics = self.shape
         rows = slice(band * channels, (band + 1) * channels)
-        now, then = self.packets % self._depth, (self.packets - window) % self._depth
-        difference = (self._sums[now, rows] - self._sums[then, rows]) * (self._phase.conj() * self._back[window].conj())
-        return np.asarray(difference.reshape(channels, targets, harmonics).transpose(1, 2, 0))
+        then, start = self._then()
+        difference = (self._sums[self.packets % self._depth, rows] - self._sums[then, rows]) * start[:, None]
+        return np.asarray(difference.reshape(-1, channels, targets, harmonics).transpose(0, 2, 3, 1))
 
-    def score(self, window: int) -> Array:
-        """Band scores (B, K) of the last `window` packets; 0..1, slightly above 1 at most."""
+    def scores(self) -> Array:
+        """Band scores (windows, B, K) of each window that fits; 0..1, slightly above 1 at most."""
         bands, channels, targets, harmonics = self.shape
-        if window > self.packets:
-            raise BadInput(f"only {self.packets} packets so far, {window} asked for")
-        now, then = self.packets % self._depth, (self.packets - window) % self._depth
-        start = (self._phase * self._back[window]).conj()
-        cross = (self._sums[now] - self._sums[then]) * start
+        now = self.packets % self._depth
+        then, start = self._then()
+        cross = (self._sums[now] - self._sums[then]) * start[:, None]
         cov = self._covs[now] - self._covs[then]
         # Flat and doubled channels: the ridge keeps the factor defined, their share of the cross term is zero.
-        level = np.trace(cov, axis1=1, axis2=2) / channels
-        cov = cov + (1e-6 * level + 1e-12)[:, None, None] * np.eye(channels)
+        level = np.trace(cov, axis1=2, axis2=3) / channels
+        cov = cov + (1e-6 * level + 1e-12)[..., None, None] * np.eye(channels)
         whitener = np.linalg.inv(np.linalg.cholesky(cov))
-        pairs = cross.view(np.float64).reshape(bands, channels, targets * 2 * harmonics)
-        white = (whitener @ pairs).reshape(bands, channels, targets, 2 * harmonics).transpose(0, 2, 1, 3)
-        white = white @ self._whiten[window]
-        gram = white @ white.transpose(0, 1, 3, 2)
+        pairs = cross.view(np.float64).reshape(-1, bands, channels, targets * 2 * harmonics)
+        white = (whitener @ pairs).reshape(-1, bands, channels, targets, 2 * harmonics).transpose(0, 1, 3, 2, 4)
+        white = white @ self._whiten[: len(then)]
+        gram = white @ white.swapaxes(-1, -2)
         square = gram @ gram
-        return np.asarray((square * square).sum(axis=(2, 3)) ** 0.25)
+        return np.asarray(np.einsum("...ij,...ij->...", square, square) ** 0.25)

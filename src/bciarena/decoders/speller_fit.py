@@ -93,12 +93,12 @@ class Listener(AsynchronousSpeller):
         super().new_block()
         self.seen: list[tuple[int, Floats, float]] = []
 
-    def scores(self, now: int) -> Floats:
+    def scores(self) -> Floats:
         """As the speller's, and kept."""
-        rows = super().scores(now)
+        rows = super().scores()
         whole = np.full((len(self.settings.windows), KEYS), np.nan)
         whole[: len(rows)] = rows.reshape(-1, KEYS)
-        self.seen.append((now, whole, self.usual()))
+        self.seen.append((self.cca.packets, whole, self.usual()))
         return rows
 
 

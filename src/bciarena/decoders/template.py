@@ -9,7 +9,7 @@ onset, and with it the phase of the whole, is not.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -97,23 +97,23 @@ class HarmonicTemplate:
         self.filters = filters * shrink[:, None]
         self.energy = energy * shrink**2
 
-    def score(self, sums: Complex, usable: NDArray[np.bool_], n: int) -> Array:
+    def score(self, sums: Complex, usable: NDArray[np.bool_], n: ArrayLike) -> Array:
         """Matched-filter output of every key, in standard deviations of the noise, at its best phase.
 
         Parameters
         ----------
-        sums : ndarray (K, H, C)
+        sums : ndarray (..., K, H, C)
             Sum over a window's n samples of x(t) exp(-2 pi i h f_k t).
         usable : ndarray (K, H) of bool
             Harmonics away from the mains.
-        n : int
+        n : int, or array (...)
             Samples in the window.
 
         Returns
         -------
-        ndarray (K,)
+        ndarray (..., K)
         """
-        match = np.einsum("hc,khc->kh", self.filters.conj(), sums) * usable
-        energy = n * (usable * self.energy).sum(axis=1)
-        best = (match @ self._turn).real.max(axis=1)
+        match = (sums * self.filters.conj()).sum(axis=-1) * usable
+        energy = np.asarray(n)[..., None] * (usable * self.energy).sum(axis=1)
+        best = (match @ self._turn).real.max(axis=-1)
         return np.asarray(best * np.sqrt(2 / np.maximum(energy, 1e-12)))
