@@ -73,7 +73,7 @@ SHOWS = (
         "四十个按键闪烁，没有任何时刻标记。说出目标按键；无人注视时保持安静。",
     ),
     Show(
-        "liveness", None, {"eval_A": 6, "eval_train": 6, "cali_train": 23, "cali_A": 23},
+        "liveness", None, {"eval_A": 6, "eval_train": 6, "cali_train": 12, "cali_A": 23},
         "Is this EEG from a person or from a generator? And from whom?",
         "这段脑电来自真人还是生成模型？属于哪位受试者？",
     ),
@@ -224,10 +224,13 @@ def _version(session: Session, owner: Account, team: Team, one: Reference, model
 
 
 def _enter_and_play(site: Site, owner_id: int, cores: int, step: _Steps) -> None:
-    """Train the reference entries that need it, one per core, and play each as soon as it is ready."""
+    """Train the reference entries that need it and play each as soon as it is ready, half the cores for either.
+
+    More at once would be slower: an entry and its referee wait for each other in turns of microseconds.
+    """
     known = references()
     task = step.shown.add_task("playing reference entries", total=len(known))
-    work = Work(site.queue, site.storage, LocalEngine(site.storage, cores), say=step.say)
+    work = Work(site.queue, site.storage, LocalEngine(site.storage, max(cores // 2, 1)), say=step.say)
     playing = threading.Thread(target=work.run, name="demo worker")
     playing.start()
     try:
@@ -249,13 +252,13 @@ def _enter_and_play(site: Site, owner_id: int, cores: int, step: _Steps) -> None
 def _enter(site: Site, owner_id: int, cores: int, step: _Steps, look: Callable[[], None]) -> None:
     """Submit what can play at once, then the others as they are trained; ``look`` is called meanwhile."""
     ready = [one for one in references() if not one.needs_model or (_models(site) / one.name.strip("@")).is_dir()]
-    # The longest first: runs of the speller, training of @liveness.
+    # The longest run first, so that there is something to play; the longest training last, when others can be played.
     for one in sorted(ready, key=lambda one: one.challenge != "speller"):
         _submit(site, owner_id, one)
-    wanted = sorted((one for one in references() if one not in ready), key=lambda one: one.name != "@liveness")
+    wanted = sorted((one for one in references() if one not in ready), key=lambda one: one.name == "@liveness")
     done = step.begin("training reference entries", len(wanted))
     _models(site).mkdir(exist_ok=True)
-    with ThreadPoolExecutor(cores) as pool:
+    with ThreadPoolExecutor(max(cores - cores // 2, 1)) as pool:
         training = {pool.submit(_train_one, site, one): one for one in wanted}
         while training:
             over, _ = wait(training, timeout=0.5, return_when=FIRST_COMPLETED)

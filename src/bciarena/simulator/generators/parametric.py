@@ -139,7 +139,9 @@ def _state(run: Array, settings: ParametricSettings) -> _State:
     lags = np.stack([run[:, k:] @ run[:, : run.shape[1] - k].T for k in range(order + 1)]) / run.shape[1]
     lags[0] += settings.ridge * np.trace(lags[0]) / channels_n * np.eye(channels_n)
     # Block (i, j) of the system is the covariance of x[t-1-i] with x[t-1-j], that is at lag j - i.
-    system = np.block([[lags[j - i] if j >= i else lags[i - j].T for j in range(order)] for i in range(order)])
+    steps = np.arange(order) - np.arange(order)[:, None]
+    blocks = np.where((steps >= 0)[..., None, None], lags[abs(steps)], lags[abs(steps)].swapaxes(-1, -2))
+    system = blocks.swapaxes(1, 2).reshape(order * channels_n, order * channels_n)
     ahead = np.concatenate(list(lags[1:]), axis=1)  # (channels, order * channels), nearest lag first
     weights = np.linalg.solve(system, ahead.T).T
     spread = lags[0] - weights @ ahead.T
