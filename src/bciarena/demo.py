@@ -258,7 +258,7 @@ def _enter(site: Site, owner_id: int, cores: int, step: _Steps, look: Callable[[
     wanted = sorted((one for one in references() if one not in ready), key=lambda one: one.name == "@liveness")
     done = step.begin("training reference entries", len(wanted))
     _models(site).mkdir(exist_ok=True)
-    with ThreadPoolExecutor(max(cores - cores // 2, 1)) as pool:
+    with ThreadPoolExecutor(cores - cores // 2) as pool:
         training = {pool.submit(_train_one, site, one): one for one in wanted}
         while training:
             over, _ = wait(training, timeout=0.5, return_when=FIRST_COMPLETED)

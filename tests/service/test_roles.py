@@ -7,6 +7,7 @@ import re
 import pytest
 from fastapi.routing import APIRoute
 
+from bciarena.service.models import Team
 from tests.service.conftest import packed
 from tests.service.test_flow import POOR, submit, team_with_entry, upload
 
@@ -166,8 +167,6 @@ def test_stored_names_are_no_addresses(full):
 
 def house_run(town, folder, **phase):
     """A played run of a team that is then declared the house's own."""
-    from bciarena.service.models import Team
-
     town.contest(**phase)
     member = town.person("member")
     _, entry = team_with_entry(member)

@@ -4,7 +4,7 @@ A filter that sees a block in packets of ten samples gives the same output as on
 the last bit but rounding: the state of every section is carried over. Nothing here looks ahead.
 
 A packet goes through all bands in one matrix product: filtering is linear in samples and state. Calls of
-``sosfilt``, one per band, cost a third of the speller's time; the product takes a thirtieth of them.
+``sosfilt``, one per band, would cost the speller thirty times as much.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bciarena.errors import BadInput
 
 Array = NDArray[np.float64]
 
-PACKET_N = 48  # up to this many samples a product with one matrix is quicker than the loop over sections
+MATRIX_UP_TO_N = 48  # up to this many samples a product with one matrix is quicker than the loop over sections
 
 
 def high_pass(cut_hz: float, rate: float, order: int = 4) -> Array:
@@ -90,7 +90,7 @@ class FilterBank:
         """
         x = self._repair(np.asarray(packet, dtype=np.float64))
         n = x.shape[1]
-        if n > PACKET_N:
+        if n > MATRIX_UP_TO_N:
             out, self._state = self._filtered(x, self._state)
             return out
         if n not in self._steps:

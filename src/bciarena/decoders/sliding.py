@@ -117,14 +117,9 @@ class SlidingFBCCA:
         self._phase = self._phase * self._step
         self.packets += 1
 
-    @property
-    def fitting(self) -> int:
-        """How many of the windows, the shortest first, there are packets for."""
-        return int(np.searchsorted(self._lengths, self.packets, side="right"))
-
     def _then(self) -> tuple[NDArray[np.int64], Complex]:
         """Where the running sums before each window that fits stand, and what turns phases to its start."""
-        n = self.fitting
+        n = np.searchsorted(self._lengths, self.packets, side="right")
         return (self.packets - self._lengths[:n]) % self._depth, (self._phase * self._back[:n]).conj()
 
     def sums(self, band: int) -> Complex:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -144,10 +144,21 @@ def runs_open(phase: Phase) -> bool:
     return phase.published and not phase.hidden_data
 
 
-def open_submission(session: Session, submission_id: int) -> Submission | None:
-    """A submission that anyone may read, without an account."""
-    found = session.get(Submission, submission_id)
-    return found if found is not None and found.team.house and runs_open(found.phase) else None
+class Asker(Protocol):
+    """A request: its session, and whose it is (refused where nobody is signed in)."""
+
+    @property
+    def session(self) -> Session: ...
+    @property
+    def me(self) -> Account: ...
+
+
+def readable_submission(asker: Asker, submission_id: int) -> Submission:
+    """A submission that anyone may read, without an account, or the asker's own."""
+    found = asker.session.get(Submission, submission_id)
+    if found is not None and found.team.house and runs_open(found.phase):
+        return found
+    return submission_for(asker.session, asker.me, submission_id)
 
 
 def sees_truth(account: Account | None, submission: Submission) -> bool:

@@ -1,4 +1,4 @@
-"""The quality page in Chinese: phrases as the page says them, with # where a number stands."""
+"""The quality page in Chinese: phrases as the page says them, # for a number ("3-45" is two: 3 and -45)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ PHRASES = {
     "blue # dB, white #, red # dB": "蓝 # dB，白 #，红 # dB",
     "blue # %, white #, red # %": "蓝 # %，白 #，红 # %",
     "white #, red #": "白 #，红 #",
-    "aperiodic exponent at C#, # Hz": "C# 处非周期指数，# Hz",
     "aperiodic exponent at C#, ## Hz": "C# 处非周期指数，## Hz",
     "usual for scalp EEG, as fitted by Donoghue #": "头皮脑电的常见值，按 Donoghue # 的方法拟合",
     "C#, ## Hz, rms": "C#，## Hz，均方根",

@@ -184,15 +184,9 @@ def my_submissions(call: Caller = ACaller, limit: Annotated[int, Query(ge=1, le=
     return [_submission(call, run) for run in call.session.scalars(query)]
 
 
-def _readable(call: Caller, submission_id: int) -> Submission:
-    """A submission that is open to anyone, or the caller's own."""
-    found = submissions.open_submission(call.session, submission_id)
-    return found or submissions.submission_for(call.session, call.me, submission_id)
-
-
 @router.get("/submissions/{submission_id}", summary="State and result of a submission")
 def submission(submission_id: Id, call: Caller = ACaller) -> SubmissionOut:
-    return _submission(call, _readable(call, submission_id))
+    return _submission(call, submissions.readable_submission(call, submission_id))
 
 
 @router.post("/submissions/{submission_id}/cancel", summary="Cancel a submission that has not ended")
@@ -209,7 +203,7 @@ TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {}}}}
 
 @router.get("/submissions/{submission_id}/logs", summary="What the entry printed (the end of it)", responses=TEXT)
 def logs(submission_id: Id, call: Caller = ACaller) -> PlainTextResponse:
-    run = _readable(call, submission_id)
+    run = submissions.readable_submission(call, submission_id)
     found = logs_of(call.site, submissions.current_result(call.session, run))
     return PlainTextResponse("".join(f"--- {name}\n{text}\n" for name, text in found))
 
@@ -219,7 +213,7 @@ LINES: dict[int | str, dict[str, Any]] = {200: {"content": {"application/x-ndjso
 
 @router.get("/submissions/{submission_id}/ledger", summary="The ledger of a finished run", responses=LINES)
 def ledger(submission_id: Id, call: Caller = ACaller) -> Response:
-    run = _readable(call, submission_id)
+    run = submissions.readable_submission(call, submission_id)
     result = submissions.current_result(call.session, run)
     if result is None or not result.run:
         raise not_found()

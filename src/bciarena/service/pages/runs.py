@@ -28,15 +28,9 @@ RIBBONS_SHOWN = 60
 LOGS = ("stdout.txt", "stderr.txt")
 
 
-def _readable(page: Page, run_id: int) -> Submission:
-    """A run that is open to anyone, or the asker's own."""
-    found = submissions.open_submission(page.session, run_id)
-    return found or submissions.submission_for(page.session, page.me, run_id)
-
-
 @router.get("/runs/{run_id}")
 def show(run_id: int, page: Page = APage) -> HTMLResponse:
-    run = _readable(page, run_id)
+    run = submissions.readable_submission(page, run_id)
     job = page.session.get_one(Job, run.job_id)
     status = submissions.status_of(page.session, job)
     result = submissions.current_result(page.session, run)
@@ -104,7 +98,7 @@ def logs_of(site: Site, result: Result | None) -> list[tuple[str, str]]:
 
 @router.get("/runs/{run_id}/state")
 def state(run_id: int, page: Page = APage) -> dict[str, Any]:
-    run = _readable(page, run_id)
+    run = submissions.readable_submission(page, run_id)
     status = submissions.status_of(page.session, page.session.get_one(Job, run.job_id))
     resting = status.final or status.state != "faulted"
     return {
@@ -119,7 +113,7 @@ def state(run_id: int, page: Page = APage) -> dict[str, Any]:
 
 
 def _stored(page: Page, run_id: int) -> tuple[Submission, Result]:
-    run = _readable(page, run_id)
+    run = submissions.readable_submission(page, run_id)
     result = submissions.current_result(page.session, run)
     if result is None or not result.run:
         raise not_found()
