@@ -26,6 +26,7 @@ from bciarena.referee import Ledger, Truth
 from bciarena.runs import end_line, score_of
 
 PAGE_END_S = 5.0
+LINGER_S = 0.5  # an LSL stream that is closed takes with it what is still on its way, such as the last code
 RECORD_HOLD_S = 0.25  # nobody waits for a recorder: codes that come late still find their sample
 
 
@@ -62,6 +63,7 @@ def play_out(data: Path, challenge: str, name: str, speed: float, stop: threadin
                     codes_out.push(int(codes[start + k]), begin_s + (sent + k) / (book.rate * speed))
                 eeg_out.push(np.asarray(block.eeg[:, start:stop_n]), last_s)
                 sent += stop_n - start
+        stop.wait(LINGER_S)
     finally:
         eeg_out.close()
         codes_out.close()
