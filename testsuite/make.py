@@ -4,7 +4,8 @@ A behaviour is a script: which answers to report after how many samples, when to
 is one file per dialect, so that what differs between two folders is what differs between two behaviours. The expected
 scores are worked out here by hand from the contest texts, without the platform's own scoring.
 
-    python testsuite/make.py          writes the folders
+    python testsuite/make.py          writes one sample per dialect, kept under honest/
+    python testsuite/make.py DIR      writes all of them into a folder, to be looked at
 """
 
 import json
@@ -20,6 +21,7 @@ from recordings import BLOCKS, CHALLENGES, block_samples, data_starts  # noqa: E
 from bciarena.challenges import rulebook  # noqa: E402
 
 HERE = Path(__file__).parent
+SAMPLES = ("imagery/perfect", "speller/perfect", "rehab/perfect", "plain/perfect")  # dialects A, B, C and D
 
 SYNC = '''"""{about}"""
 
@@ -139,7 +141,7 @@ DIALECTS = {
     "speller": ("speller", SYNC, "Algorithm/AlgorithmImplementSSVEP.py", {**B, "name": "AlgorithmImplementSSVEP"}),
     "liveness": ("liveness", ASYNC, "Algorithm/method/impl/AlgorithmImplement.py", {}),
     "rehab": ("rehab", ASYNC, "Algorithm/method/impl/AlgorithmImplement.py", {}),
-    "any": ("imagery", PLAIN, "entry.py", {}),
+    "plain": ("imagery", PLAIN, "entry.py", {}),
 }
 
 
@@ -249,21 +251,28 @@ SCORES = {
         "exits_early": 400,
     },
 }
-SCORES["imagery"]["never_exits_after_finish"] = SCORES["imagery"]["perfect"]
-SCORES["any"] = SCORES["imagery"]
+SCORES["plain"] = SCORES["imagery"]
 NOTES = {
     "in_trigger_packet": ["before the first trial's data, belongs to no trial"],
     "never_exits_after_finish": ["after the finish flag: was still running"],
 }
 
 
-def write(folder: Path, name: str, dialect: str) -> None:
-    challenge, code, place, names = DIALECTS[dialect]
+def names() -> list[str]:
+    """All honest cases: dialect/behaviour."""
+    return [f"{dialect}/{name}" for dialect, (challenge, *_) in DIALECTS.items() for name in behaviours(challenge)]
+
+
+def write(folder: Path, case: str) -> Path:
+    """Write one case to FOLDER/dialect/behaviour."""
+    dialect, name = case.split("/")
+    challenge, code, place, words = DIALECTS[dialect]
+    folder = folder / case
     about, script = behaviours(challenge)[name]
     file = folder / place
     shutil.rmtree(folder, ignore_errors=True)
     file.parent.mkdir(parents=True)
-    file.write_text(code.format(about=about, **names) if names else code.replace("{about}", about))
+    file.write_text(code.format(about=about, **words) if words else code.replace("{about}", about))
     (file.parent / "script.json").write_text(json.dumps(script, indent=1) + "\n")
     if code is ASYNC:
         config = folder / "Algorithm" / "config" / "AlgorithmConfig.yml"
@@ -274,17 +283,13 @@ def write(folder: Path, name: str, dialect: str) -> None:
     lines = [f'about = "{about}"', f'challenge = "{challenge}"', 'verdict = "ok"', f"score = {float(score)!r}"]
     if code is PLAIN:
         lines.append('entry = "entry.py:Entry"')
-    if script["stay"] and dialect != "any":
+    if script["stay"] and dialect != "plain":
         lines.append("limits = { after_finish_s = 1 }")  # the 5 s of the rules are waited for once
     lines.append(f"notes = {json.dumps(NOTES.get(name, []))}")
     (folder / "expected.toml").write_text("\n".join(lines) + "\n")
-
-
-def main() -> None:
-    for dialect, (challenge, *_) in DIALECTS.items():
-        for name in behaviours(challenge):
-            write(HERE / dialect / name, name, dialect)
+    return folder
 
 
 if __name__ == "__main__":
-    main()
+    for case in names() if sys.argv[1:] else SAMPLES:
+        write(Path(sys.argv[1]) if sys.argv[1:] else HERE / "honest", case)

@@ -50,7 +50,7 @@ def test_contest_interpreters(tmp_path, capfd, data, python, form):
         find_python(python)
     except BadInput as error:
         pytest.skip(str(error))
-    spec = CORPUS / "imagery" / "perfect"
+    spec = CORPUS / "honest" / "imagery" / "perfect"
     if form == "compiled":
         packed = tmp_path / "entry.tar.gz"
         assert arena(capfd, "pack", spec, "--challenge", "imagery", "--python", python, "-o", packed)[0] == 0
@@ -66,7 +66,7 @@ def test_contest_interpreters(tmp_path, capfd, data, python, form):
 
 def test_asynchronous_dialect_in_its_own_interpreter():
     book = rulebook("rehab")
-    with open_entry(str(CORPUS / "rehab" / "perfect"), book) as package:
+    with open_entry(str(CORPUS / "honest" / "rehab" / "perfect"), book) as package:
         interpreter = interpreter_for(package)
         result = run_match(book, recordings.recording("rehab"), boxed(package, interpreter))
     assert interpreter.version.startswith("3.10") or interpreter.warnings
@@ -245,7 +245,7 @@ def test_exit_codes_and_lines(tmp_path, capfd, data, monkeypatch):
 def test_files_that_only_root_may_read(tmp_path):
     """A package of private files is shown to the box's own user all the same."""
     folder = tmp_path / "private"
-    shutil.copytree(CORPUS / "imagery" / "perfect", folder)
+    shutil.copytree(CORPUS / "honest" / "imagery" / "perfect", folder)
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o700 if path.is_dir() else 0o600)
     assert play(folder)["score"] == pytest.approx(PERFECT)
@@ -309,7 +309,15 @@ def test_training_that_fails_leaves_no_model(tmp_path, capfd, data):
     assert "OSError: no" in errors
     assert not model.exists()
     code, _, errors = arena(
-        capfd, "train", CORPUS / "imagery" / "silent", "--challenge", "imagery", "--data", data, "--out", model
+        capfd,
+        "train",
+        CORPUS / "honest" / "imagery" / "perfect",
+        "--challenge",
+        "imagery",
+        "--data",
+        data,
+        "--out",
+        model,
     )
     assert code == 2
     assert "nothing to train" in errors
@@ -426,7 +434,7 @@ def descendants(pid):
 
 def test_a_folder_with_its_own_training(tmp_path, capfd, data):
     folder = tmp_path / "entry"
-    shutil.copytree(CORPUS / "imagery" / "silent", folder)
+    shutil.copytree(CORPUS / "honest" / "imagery" / "perfect", folder)
     (folder / "train.py").write_text(
         "import os\n"
         "def train(data, out):\n"

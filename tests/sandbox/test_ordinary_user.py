@@ -72,7 +72,7 @@ def as_nobody(folder):
 
 
 def test_hostile_entries_as_nobody(open_python):
-    chosen = " or ".join(f"any/{case}" for case in CASES)
+    chosen = " or ".join(f"hostile/{case}" for case in CASES)
     done = subprocess.run(
         [
             *as_nobody(open_python),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.challenges import RULEBOOKS, rulebook
+from bciarena.challenges import rulebook
 from bciarena.entries.environments import interpreter_for
 from bciarena.entries.package import open_entry
 from bciarena.errors import EntryFailed
@@ -21,13 +21,15 @@ from bciarena.sandbox import Limits, boxed, why_not
 from bciarena.sandbox.cgroups import PREFIX
 
 CORPUS = Path(__file__).parents[2] / "testsuite"
-ROOMS = ("any", *(book.name for book in RULEBOOKS.values()))
-CASES = sorted(
-    p.parent.relative_to(CORPUS).as_posix() for room in ROOMS for p in CORPUS.glob(f"{room}/*/expected.toml")
-)
 sys.path.insert(0, str(CORPUS))
 
+import make  # noqa: E402
 import recordings  # noqa: E402
+
+KEPT = sorted(
+    p.parent.relative_to(CORPUS).as_posix() for room in ("broken", "hostile") for p in CORPUS.glob(f"{room}/*/expected.toml")
+)
+MADE = [f"honest/{case}" for case in make.names()]
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"boxes do not work here: {why_not()}")
 
@@ -51,10 +53,19 @@ def outside(tmp_path_factory):
         yield where
 
 
-def play(case: str, expected: dict, where: dict, out: Path) -> dict:
-    """Play a copy of the case's folder with where.json put in; an entry refused at opening is a verdict too."""
+@pytest.fixture(scope="session")
+def honest(tmp_path_factory):
+    """The honest entries, written by make.py."""
+    folder = tmp_path_factory.mktemp("honest")
+    for case in make.names():
+        make.write(folder, case)
+    return folder
+
+
+def play(case: Path, expected: dict, where: dict, out: Path) -> dict:
+    """Play a copy of an entry's folder with where.json put in; an entry refused at opening is a verdict too."""
     source = out / "entry"
-    shutil.copytree(CORPUS / case, source, ignore=shutil.ignore_patterns("expected.toml"))
+    shutil.copytree(case, source, ignore=shutil.ignore_patterns("expected.toml"))
     if (source / "entry.py").exists():
         (source / "where.json").write_text(json.dumps(where))
     book = rulebook(expected["challenge"])
@@ -74,14 +85,16 @@ def play(case: str, expected: dict, where: dict, out: Path) -> dict:
         return {"verdict": error.verdict, "reason": error.reason, "score": 0.0, "notes": []}
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_case(case, outside, tmp_path, monkeypatch):
+@pytest.mark.parametrize("case", [*MADE, *KEPT])
+def test_case(case, honest, outside, tmp_path, monkeypatch):
     monkeypatch.setenv("ARENA_SECRET", "the truth")
-    expected = tomllib.loads((CORPUS / case / "expected.toml").read_text())
+    room, name = case.split("/", 1)
+    folder = honest / name if room == "honest" else CORPUS / case
+    expected = tomllib.loads((folder / "expected.toml").read_text())
     for number in range(expected.get("runs", 1)):
         out = tmp_path / str(number)
         out.mkdir()
-        result = play(case, expected, outside, out)
+        result = play(folder, expected, outside, out)
         said = out / "run" / "stdout.txt"
         printed = said.read_text(errors="replace") if said.exists() else ""
         assert "ESCAPED" not in printed, printed
@@ -104,12 +117,19 @@ def left_behind() -> list[str]:
     return groups + children
 
 
-def test_generated_folders_are_up_to_date(tmp_path, monkeypatch):
-    import make
+def test_every_kept_entry_is_played():
+    """A folder with an expected verdict in a room that is not walked would be a test that never runs."""
+    found = {p.parent.relative_to(CORPUS).as_posix() for p in CORPUS.rglob("expected.toml")}
+    samples = {f"honest/{case}" for case in make.SAMPLES}
+    uploads = {case for case in found if case.startswith("archive/")}  # tests/entries/test_archive.py opens these
+    assert found == {*KEPT, *samples, *uploads}
 
-    monkeypatch.setattr(make, "HERE", tmp_path)
-    make.main()
-    for made in tmp_path.rglob("*"):
-        if made.is_file():
-            committed = CORPUS / made.relative_to(tmp_path)
-            assert committed.read_bytes() == made.read_bytes(), f"{committed}: run python testsuite/make.py"
+
+def test_kept_samples_are_up_to_date(honest):
+    for case in make.SAMPLES:
+        made, kept = files(honest / case), files(CORPUS / "honest" / case)
+        assert made == kept, f"{case}: run python testsuite/make.py"
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
