@@ -33,7 +33,7 @@ def main(
     try:
         import uvicorn
 
-        from bciarena.service import household
+        from bciarena.service import children
         from bciarena.service.accounts import first_operator
         from bciarena.service.app import create_app
         from bciarena.service.settings import Settings
@@ -62,7 +62,7 @@ def main(
         open_signup=not closed,
         upload_limit=upload_mb << 20,
     )
-    household.refuse_busy_port(host, port)
+    children.refuse_busy_port(host, port)
     site = Site(settings)
     with site.session(writes=True) as session:
         made = first_operator(session)
@@ -73,6 +73,6 @@ def main(
         from bciarena.demo import build
 
         build(site)
-    with household.Household(household.commands(settings, slots), say):
+    with children.Children(children.commands(settings, slots), children.places(settings), say):
         say(f"http://{host}:{port} (Ctrl-C ends it)")
         uvicorn.run(create_app(settings, site), host=host, port=port, log_level="warning", server_header=False)

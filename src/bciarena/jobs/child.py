@@ -1,11 +1,10 @@
 """A local worker's child process: takes jobs on its standard input, one JSON line each, and answers on its output.
 
-It dies with its worker (PR_SET_PDEATHSIG), even when that was killed. Started as ``python -m bciarena.jobs.child``.
+It dies with its worker, even when that was killed. Started as ``python -m bciarena.jobs.child``.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import signal
@@ -13,13 +12,11 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-PR_SET_PDEATHSIG = 1
+from bciarena.processes import dies_with
 
 
 def main(worker: int) -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != worker:  # it died before we asked to be told
-        return
+    dies_with(worker, signal.SIGKILL)()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the worker's affair
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print must not mix with the answers

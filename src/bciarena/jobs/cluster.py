@@ -6,6 +6,7 @@ ours and goes through the queue's one counter. CPUs and memory of a job are Ray 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import queue
 import socket
@@ -68,7 +69,8 @@ class RayEngine:
         self.storage = storage
         _reach(address)
         try:
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, namespace="bciarena")
+            with contextlib.chdir("/"):  # Ray has its workers import from the folder it is started in, too
+                ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, namespace="bciarena")
         except Exception as error:  # Ray raises many kinds here
             said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise BadInput(f"Ray cluster {address} cannot be used: {said}") from error

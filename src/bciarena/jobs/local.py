@@ -8,7 +8,6 @@ import selectors
 import signal
 import socket
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from dataclasses import asdict
@@ -17,6 +16,7 @@ from typing import IO, Any
 from bciarena.jobs import scratch
 from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.storage import Storage
+from bciarena.processes import own_environment, own_python
 
 JOBS_PER_CHILD = 200  # then a fresh process takes its place, so that nothing can pile up
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -29,10 +29,10 @@ class Child:
         # Not on the command line: a URL may hold a password, and every user of the machine sees those.
         places = {"ARENA_STORAGE": storage.url, "ARENA_CACHE": str(storage.cache)}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bciarena.jobs.child", str(os.getpid())],
+            own_python("bciarena.jobs.child", str(os.getpid())),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **ONE_THREAD, **places},
+            env=own_environment({**ONE_THREAD, **places}),
             start_new_session=True,
         )
         assert self.process.stdout is not None
@@ -64,10 +64,13 @@ class Child:
                 return Outcome(error=f"the process that ran it died ({how})")
             *lines, self._rest = (self._rest + got).split(b"\n")
             for line in lines:
-                said = json.loads(line)
-                if "outcome" in said:
-                    return Outcome(**said["outcome"])
-                self.progress = said.get("progress", self.progress)
+                try:
+                    said = json.loads(line)
+                    if "outcome" in said:
+                        return Outcome(**said["outcome"])
+                    self.progress = said.get("progress", self.progress)
+                except (ValueError, TypeError, AttributeError):  # of another shape than our child's lines
+                    return Outcome(error=f"the process that ran it said something broken: {line[:100]!r}")
 
     def kill(self) -> None:
         with suppress(ProcessLookupError):

@@ -57,8 +57,9 @@ def keep(site: Site, once: bool = False) -> None:
 
 
 def main() -> None:
-    """python -m bciarena.service.keeper HOME --database URL --storage URL"""
+    """python -m bciarena.service.keeper HOME; ARENA_DATABASE and ARENA_STORAGE where they are not in there."""
     import argparse
+    import os
     import signal
     import sys
     from pathlib import Path
@@ -67,13 +68,11 @@ def main() -> None:
 
     parser = argparse.ArgumentParser()
     parser.add_argument("home", type=Path)
-    parser.add_argument("--database")
-    parser.add_argument("--storage")
-    given = parser.parse_args()
+    home = parser.parse_args().home
     logging.basicConfig(format="%(name)s: %(message)s")
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
-    keep(Site(Settings.at(given.home, given.database, given.storage)))
+    keep(Site(Settings.at(home, os.environ.get("ARENA_DATABASE"), os.environ.get("ARENA_STORAGE"))))
 
 
 if __name__ == "__main__":

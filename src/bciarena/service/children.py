@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from bciarena.errors import BadInput
+from bciarena.processes import dies_with, own_environment, own_python
 from bciarena.service.settings import Settings
 
-PR_SET_PDEATHSIG = 1
 RESTART_S = 2.0
 STOP_S = 10.0
 
 
-class Household:
+class Children:
     """Child processes that are started again when they die, and end with this one."""
 
-    def __init__(self, commands: dict[str, list[str]], say: Callable[[str], None]) -> None:
+    def __init__(
+        self, commands: dict[str, list[str]], environment: Mapping[str, str], say: Callable[[str], None]
+    ) -> None:
         self.commands, self.say = commands, say
+        self._environment = own_environment(environment)
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._leaving = threading.Event()
 
-    def __enter__(self) -> Household:
+    def __enter__(self) -> Children:
         for name in self.commands:
             self._start(name)
-        threading.Thread(target=self._watch, name="household", daemon=True).start()
+        threading.Thread(target=self._watch, name="children", daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -51,7 +51,11 @@ class Household:
     def _start(self, name: str) -> None:
         # A terminal's Ctrl-C is for us: children of a session of their own are told by us, in order.
         self._children[name] = subprocess.Popen(
-            self.commands[name], stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=_die_with(os.getpid())
+            self.commands[name],
+            stdin=subprocess.DEVNULL,
+            env=self._environment,
+            start_new_session=True,
+            preexec_fn=dies_with(os.getpid()),
         )
 
     def _watch(self) -> None:
@@ -62,26 +66,17 @@ class Household:
                     self._start(name)
 
 
-def _die_with(parent: int) -> Callable[[], None]:
-    """Run in a child before its program: the kernel ends it when we die, however we die."""
-    kernel = ctypes.CDLL(None)
-
-    def arrange() -> None:
-        kernel.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return arrange
-
-
 def commands(settings: Settings, workers: int) -> dict[str, list[str]]:
     """What a site needs besides its server: a keeper, and workers unless they run elsewhere."""
-    places = ["--database", settings.database, "--storage", settings.storage]
-    found = {"keeper": [sys.executable, "-m", "bciarena.service.keeper", str(settings.home), *places]}
+    found = {"keeper": own_python("bciarena.service.keeper", str(settings.home))}
     if workers:
-        program = "from bciarena.cli import run; run()"
-        found["worker"] = [sys.executable, "-c", program, "worker", *places, "--slots", str(workers)]
+        found["worker"] = own_python("bciarena", "worker", "--slots", str(workers))
     return found
+
+
+def places(settings: Settings) -> dict[str, str]:
+    """Where children find things. Not on their command lines: a URL may hold a password, and everybody sees those."""
+    return {"ARENA_DATABASE": settings.database, "ARENA_STORAGE": settings.storage}
 
 
 def refuse_busy_port(host: str, port: int) -> None:
