@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).resolve().parents[1] / "src" / "bciarena"
-LOW = {"errors"}
+LOW = {"errors", "plaintext"}
 MAY = {
     "recording": LOW,
     "challenges": LOW | {"recording"},

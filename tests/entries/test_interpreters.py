@@ -14,7 +14,6 @@ from bciarena.entries import interpreter_for
 from bciarena.entries.environments import environment, platform_interpreter
 from bciarena.entries.interpreters import all_pythons, find_python, nearest_python
 from bciarena.entries.model import Dialect, Package
-from bciarena.entries.requirements import asks_for_anything, names, read_requirements
 from bciarena.errors import BadInput, EntryFailed
 
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -114,41 +113,3 @@ def test_a_requirement_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.Mo
     assert caught.value.verdict == "import_error"
     assert "\n" not in caught.value.reason
     assert [path.suffix for path in (tmp_path / "cache" / "bciarena" / "envs").iterdir()] == [".lock"]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "--index-url http://example.org/simple",
-        "-r /etc/passwd",
-        "-e .",
-        "./local",
-        "x @ file:///etc/passwd",
-        "git+https://example.org/x.git",
-        "https://example.org/x.whl",
-        "numpy --global-option=x",
-    ],
-)
-def test_requirements_only_name_packages(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "requirements.txt"
-    path.write_text(f"numpy\n{line}\n")
-    with pytest.raises(EntryFailed, match="line 2"):
-        read_requirements(path)
-
-
-def test_requirements_as_people_write_them(tmp_path: Path) -> None:
-    path = tmp_path / "requirements.txt"
-    path.write_text(
-        "\ufeff# ours\nnumpy==1.23.5  # pinned\nscikit_learn>=1.0,<1.3\n\n"
-        "mne[full] ; python_version >= '3.8'\ntorch==2.1.0+cpu\n"
-    )
-    lines = read_requirements(path)
-    assert lines == [
-        "numpy==1.23.5",
-        "scikit_learn>=1.0,<1.3",
-        "mne[full] ; python_version >= '3.8'",
-        "torch==2.1.0+cpu",
-    ]
-    assert names(lines) == {"numpy", "scikit-learn", "mne", "torch"}
-    path.write_text("# nothing\n\n")
-    assert not asks_for_anything(path)

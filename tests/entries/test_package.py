@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from bciarena.challenges import rulebook
 from bciarena.entries import Package, open_entry
 from bciarena.entries.interpreters import find_python
 from bciarena.entries.reference import Reference, references
+from bciarena.entries.requirements import read_requirements
 from bciarena.errors import BadInput, EntryFailed
 
 MI = (
@@ -213,6 +216,17 @@ def test_nothing_of_the_entry_is_run(tmp_path: Path) -> None:
             {**OWN, "config.toml": 'requirements = "needs.txt"'},
             "'needs.txt' as requirements, but there is no such file",
         ),
+        ({**OWN, "config.toml": 'requirements = "/etc/passwd"'}, "'/etc/passwd' as requirements: that is no file of"),
+        ({**OWN, "config.toml": 'requirements = "../../etc/passwd"'}, "that is no file of the entry"),
+        ({**OWN, "config.json": '{"requirements": "a\\u0000b"}'}, "requirements must be a short plain text"),
+        ({**OWN, "config.json": '{"entry": "\\u001b[2J:X"}'}, "entry must be a short plain text"),
+        ({**OWN, "config.json": '{"dialect": "\\u202eA"}'}, "dialect must be a short plain text"),
+        ({**OWN, "config.toml": "python = 0x" + "f" * 1900}, "python must be a short plain text"),
+        ({**OWN, "config.json": '{"python": ' + "9" * 9000 + "}"}, "config.json: cannot be read"),
+        ({**OWN, "config.json": '{"a": ' * 9000}, "config.json: cannot be read"),
+        ({**OWN, "config.json": " " * 70_000}, "longer than any configuration"),
+        ({**OWN, "Algorithm/config/AlgorithmConfig.yml": "a: &a [1]\nb: *a\n"}, "aliases .* are not taken"),
+        ({**OWN, "Algorithm/config/AlgorithmConfig.yml": "[" * 60_000}, "AlgorithmConfig.yml: cannot be read"),
         ({**OWN, "config.toml": 'entry = "Algorithm/other.py:X"'}, "has no file Algorithm/other.py"),
         ({**OWN, "config.toml": 'entry = "../../x.py:X"'}, "has no file"),
         ({**OWN, "config.toml": 'entry = "nonsense"'}, "write module:Class"),
@@ -225,6 +239,92 @@ def test_what_cannot_be_opened(tmp_path: Path, files: dict[str, str | bytes], wo
         with pytest.raises(BadInput, match=words) as caught:
             opened(spec)
         assert "\n" not in str(caught.value)
+
+
+LEVELS = ["a0: &a0 {k0: v}", *(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}" for n in range(1, 9))]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"AlgorithmConfig.yml": "\n".join(LEVELS)},
+        {"AlgorithmConfig.yml": "sources: {a: {source_receiver: {configuration: {chunk_size: " + "9" * 5000 + "}}}}"},
+        {"AlgorithmConfig.yml": "a: " + "1:" * 30_000 + "1"},
+        {"config.toml": "a" + ".a" * 30_000 + " = 1"},
+        {"config.toml": "".join("a" + ".a" * 900 + f".b{n} = 1\n" for n in range(30))},
+        {"config.json": "[" * 60_000},
+        {"requirements.txt": "a;" + " " * 200_000 + "x"},
+        {"Algorithm/AlgorithmImplementMI.py": "(" * 500_000},
+        {"Algorithm/AlgorithmImplementMI.py": "x = " + "'a' " * 120_000},
+    ],
+)
+def test_reading_takes_no_time(tmp_path: Path, files: dict[str, str | bytes]) -> None:
+    """Whatever is written there, it is opened or refused in a moment, and never raises anything else."""
+    archive = as_zip(tmp_path / "a.zip", {**OWN, **files})
+    began_s = time.monotonic()
+    said = ""
+    try:
+        opened(archive)
+    except (BadInput, EntryFailed) as error:
+        said = str(error)
+    assert "\n" not in said
+    assert len(said) < 500
+    assert time.monotonic() - began_s < 4
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_no_text_of_an_entry_is_looked_up_on_the_machine(tmp_path: Path) -> None:
+    """Names in its code and configuration are looked for within the entry only, seen from the system calls."""
+    secret = "/var/lib/arena-looked-up"
+    (tmp_path / "mine.py").write_text(f"WEIGHTS = '{secret}/a'\nclass Mine:\n    pass\n")
+    write(
+        tmp_path / "entry",
+        {"mine.py": f"W = '{secret}/b'\nX = '../../..{secret}/c'\nclass Mine:\n    pass\n", "config.toml": ""},
+    )
+    program = "import sys; from tests.entries.test_package import opened; opened(sys.argv[1])"
+    for spec, said in (
+        (f"{tmp_path / 'mine.py'}:Mine", ""),
+        (str(tmp_path / "entry"), 'entry = "mine.py:Mine"'),
+        (str(tmp_path / "entry"), f'entry = "{secret}/d.py:Mine"'),
+        (str(tmp_path / "entry"), f'entry = "mine.py:Mine"\nrequirements = "{secret}/e"'),
+        (str(tmp_path / "entry"), f'entry = "mine.py:Mine"\nrequirements = "../../../../../..{secret}/f"'),
+    ):
+        (tmp_path / "entry" / "config.toml").write_text(said)
+        trace = tmp_path / "trace"
+        command = ["strace", "-f", "-o", str(trace), "-e", "trace=file", sys.executable, "-c", program, spec]
+        subprocess.run(command, capture_output=True, check=False)
+        seen = trace.read_text(errors="replace")
+        assert "mine.py" in seen
+        assert f"{secret}/" not in "".join(line for line in seen.splitlines() if "execve" not in line)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"requirements.txt": "six\n"},
+        {"Algorithm/requirements.txt": "six\n"},
+        {"Requirements.TXT": "six\n"},
+        {"requirement.txt": "six\n"},
+        {"environment.yml": "dependencies:\n  - pip:\n    - six\n"},
+        {"needs/list.txt": "six\n", "config.toml": 'requirements = "needs/list.txt"\n'},
+        {"requirements.txt": "# nothing\n", "requirements_dev.txt": "six\n"},
+    ],
+)
+def test_lists_of_libraries_are_found(tmp_path: Path, files: dict[str, str | bytes]) -> None:
+    for spec in (
+        write(tmp_path / "f", {**OWN, **files}),
+        as_zip(tmp_path / "n.zip", {f"top/{k}": v for k, v in {**OWN, **files}.items()}),
+    ):
+        with open_entry(str(spec), rulebook("imagery")) as package:
+            assert package.requirements is not None
+            assert read_requirements(package.requirements, package.root).lines("3.8") == ["six"]
+            assert package.warnings == () or "needs" in package.warnings[0]
+
+
+def test_a_list_above_the_entrys_folder(tmp_path: Path) -> None:
+    files = {"requirements.txt": "six\n", **{f"code/{name}": text for name, text in OWN.items()}}
+    with open_entry(str(as_zip(tmp_path / "a.zip", files)), rulebook("imagery")) as package:
+        assert package.requirements == package.root / "requirements.txt"
 
 
 def test_no_such_file() -> None:

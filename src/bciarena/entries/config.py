@@ -6,7 +6,8 @@ Keys read from config.toml / config.json (all optional, others are left alone):
 - ``entry``: where its class is, ``"Algorithm/AlgorithmImplementMI.py:AlgorithmImplementMI"`` or ``"module:Class"``;
 - ``dialect``: ``"A"``, ``"B"``, ``"C"`` or ``"D"``, where the place of the class does not tell;
 - ``requirements``: the name of its requirements file, by default ``requirements.txt``;
-- ``challenge``: which one it was written for, to catch a mix-up.
+- ``challenge``: which one it was written for, to catch a mix-up;
+- ``unitImage``: the libraries it counts on, by the name of an image (see entries.images).
 
 From AlgorithmConfig.yml: ``method.method_class_file``, ``method.method_class_name``, and every source's
 ``source_receiver.configuration.chunk_size`` (a wrong one is a warning: the rulebook alone decides).
@@ -24,10 +25,14 @@ from typing import Any
 import yaml
 
 from bciarena.errors import BadInput
+from bciarena.plaintext import one_line
 
 NAMES = ("config.toml", "config.json")
 YML_PLACES = ("Algorithm/config/AlgorithmConfig.yml", "AlgorithmConfig.yml", "config/AlgorithmConfig.yml")
-MAX_BYTES = 1 << 18
+MAX_BYTES = 1 << 16
+MAX_LINE = 2000
+MAX_WORD = 300
+KNOWN = ("python", "entry", "dialect", "requirements", "challenge", "unitImage")
 
 
 @dataclass(frozen=True)
@@ -39,11 +44,13 @@ class Config:
     dialect: str = ""
     requirements: str = ""
     challenge: str = ""
+    image: str = ""
     chunks: tuple[int, ...] = ()
 
 
 def version(text: str) -> str:
     """``3.8`` out of ``3.8.7``, ``python3.8``, ``cp38`` or ``3.8``; BadInput for anything else."""
+    text = text[:MAX_WORD]
     match = re.search(r"(?<!\d)(\d)\.(\d{1,2})(?!\d)", text) or re.fullmatch(r"(?:cp|py)?(\d)(\d{1,2})", text.strip())
     if not match:
         raise BadInput(f"{text[:40]!r} is no Python version; write it like 3.8")
@@ -69,6 +76,7 @@ def read_config(root: Path) -> Config:
         said.get("dialect", "").upper(),
         said.get("requirements", ""),
         said.get("challenge", ""),
+        said.get("unitImage", ""),
         chunks,
     )
 
@@ -76,14 +84,41 @@ def read_config(root: Path) -> Config:
 def _plain(path: Path) -> dict[str, str]:
     """The keys we read, as texts."""
     text = _text(path)
+    if path.suffix == ".toml" and any(len(line) > MAX_LINE for line in text.splitlines()):
+        raise BadInput(f"{path.name}: has a line longer than {MAX_LINE} characters")  # a.a.a...: quadratic to read
     try:
         values = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text or "{}")
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path.name}: cannot be read: {error}") from error
+        raise BadInput(f"{path.name}: cannot be read: {one_line(str(error), 200)}") from None
     if not isinstance(values, dict):
         raise BadInput(f"{path.name}: must hold keys and values")
-    known = ("python", "entry", "dialect", "requirements", "challenge")
-    return {key: str(values[key]) for key in known if isinstance(values.get(key), (str, int, float))}
+    return {key: _word(values[key], key, path.name) for key in KNOWN if isinstance(values.get(key), (str, int, float))}
+
+
+def _word(value: Any, key: str, file: str) -> str:
+    """A value as a text that can stand in a path and in a message."""
+    if isinstance(value, float) or (isinstance(value, int) and abs(value) < 1_000_000):
+        value = str(value)
+    if not isinstance(value, str) or len(value) > MAX_WORD or not value.isprintable():
+        raise BadInput(f"{file}: {key} must be a short plain text")
+    return value
+
+
+class _Plain(yaml.BaseLoader):
+    """Texts, lists and mappings only. An alias makes a small file large, so there are none."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases (*name) are not taken; write the value out")
+        return super().compose_node(parent, index)
+
+
+def careful_yaml(text: str, name: str) -> Any:
+    """A stranger's YAML with every value as the text that stands there; BadInput for what cannot be read."""
+    try:
+        return yaml.load(text, Loader=_Plain)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise BadInput(f"{name}: cannot be read: {one_line(str(error), 200)}") from None
 
 
 def _yml(root: Path) -> tuple[str, tuple[int, ...]]:
@@ -91,10 +126,7 @@ def _yml(root: Path) -> tuple[str, tuple[int, ...]]:
     path = next((root / place for place in YML_PLACES if (root / place).is_file()), None)
     if path is None:
         return "", ()
-    try:
-        values = yaml.safe_load(_text(path))
-    except (yaml.YAMLError, RecursionError) as error:
-        raise BadInput(f"{path.name}: cannot be read: {' '.join(str(error).split())[:200]}") from error
+    values = careful_yaml(_text(path), path.name)
     method = _inside(values, "method")
     file, name = _inside(method, "method_class_file"), _inside(method, "method_class_name")
     sources = _inside(values, "sources")
@@ -102,8 +134,10 @@ def _yml(root: Path) -> tuple[str, tuple[int, ...]]:
         _inside(source, "source_receiver", "configuration", "chunk_size")
         for source in (sources.values() if isinstance(sources, dict) else ())
     ]
-    entry = f"{file}:{name}" if isinstance(file, str) and isinstance(name, str) else ""
-    return entry, tuple(chunk for chunk in chunks if isinstance(chunk, int))
+    entry = ""
+    if isinstance(file, str) and isinstance(name, str):
+        entry = _word(f"{file}:{name}", "method_class_file", path.name)
+    return entry, tuple(int(chunk) for chunk in chunks if isinstance(chunk, str) and re.fullmatch(r"[0-9]{1,6}", chunk))
 
 
 def _inside(values: Any, *keys: str) -> Any:
@@ -113,9 +147,10 @@ def _inside(values: Any, *keys: str) -> Any:
 
 
 def _text(path: Path) -> str:
-    if path.stat().st_size > MAX_BYTES:
+    with open(path, "rb") as file:
+        raw = file.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
         raise BadInput(f"{path.name}: is longer than any configuration")
-    raw = path.read_bytes()
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:

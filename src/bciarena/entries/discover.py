@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from bciarena.challenges.rulebook import Rulebook
+from bciarena.entries.layout import contained
 from bciarena.entries.sources import read_source
 from bciarena.errors import BadInput
+from bciarena.plaintext import one_line
 
 CLASSES = {
     "turing": ("AlgorithmImplementTuring",),
@@ -42,17 +44,17 @@ def find_target(root: Path, rulebook: Rulebook, named: str = "") -> str:
 def _named(root: Path, named: str) -> str:
     file, colon, name = named.replace("\\", "/").rpartition(":")
     if not colon or not name.isidentifier() or not file:
-        raise BadInput(f"{named!r}: write module:Class or path/file.py:Class")
+        raise BadInput(f"{one_line(named, 200)!r}: write module:Class or path/file.py:Class")
     for relative in _places(file):
-        path = root / relative
-        if not path.is_file() or ".." in relative.parts or relative.is_absolute():
+        path = contained(root, str(relative))
+        if path is None or not path.is_file():
             continue
         if path.suffix == ".py":
             source = read_source(path)
             if name not in source.classes and not source.problem:
                 raise BadInput(f"{relative}: has no class {name} (it has: {', '.join(source.classes) or 'none'})")
         return f"{relative}:{name}"
-    raise BadInput(f"{named!r}: the entry has no file {file}")
+    raise BadInput(f"{one_line(named, 200)!r}: the entry has no file {one_line(file, 200)}")
 
 
 def _places(file: str) -> list[PurePosixPath]:

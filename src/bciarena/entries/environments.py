@@ -20,7 +20,7 @@ from pathlib import Path
 import bciarena
 from bciarena.entries.interpreters import Found, find_python, nearest_python
 from bciarena.entries.model import Interpreter, Package
-from bciarena.entries.requirements import names, read_requirements
+from bciarena.entries.requirements import Wanted, names, read_requirements
 from bciarena.errors import BadInput, EntryFailed, Fault
 
 INSTALL_LIMIT_S = 1800
@@ -45,9 +45,15 @@ def interpreter_for(
         base = find_python(f"{sys.version_info[0]}.{sys.version_info[1]}")
     else:
         base, warning = nearest_python(package.contest_python)
-    lines = read_requirements(package.requirements) if package.requirements else []
+    wanted_lines = read_requirements(package.requirements, package.root) if package.requirements else Wanted()
+    lines = wanted_lines.lines(base.version)
     folder = environment(base, lines, on_progress or _say)
-    return Interpreter(folder / "bin" / "python", base.full, (*base.prefixes, folder), (warning,) if warning else ())
+    return Interpreter(
+        folder / "bin" / "python",
+        base.full,
+        (*base.prefixes, folder),
+        tuple(filter(None, (warning, *wanted_lines.notes))),
+    )
 
 
 def platform_interpreter() -> Interpreter:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from bciarena.entries.archive import MAX_BYTES, MAX_FILES
 from bciarena.entries.config import NAMES, YML_PLACES
@@ -13,14 +13,26 @@ from bciarena.errors import BadInput
 
 OWN_FOLDERS = ("Algorithm", "AlgorithmImplement", "impl")
 """``impl`` alone is what the liveness text calls Algorithm/method/impl."""
-OWN_FILES = (*NAMES, "AlgorithmConfig.yml", "config/AlgorithmConfig.yml", "requirements.txt", "train.py", "train.pyc")
+OWN_FILES = (*NAMES, "AlgorithmConfig.yml", "config/AlgorithmConfig.yml", "train.py", "train.pyc")
 JUNK = re.compile(r"__MACOSX|\.DS_Store|Thumbs\.db|desktop\.ini|\._.*|\.git|\.idea|\.vscode|\.ipynb_checkpoints")
 IGNORED = frozenset(
     {"main.py", "main.pyc", "Framework/", "Task/", "Challenge/", "README.md", "README_zh.md", "data/", "config/"}
 )
 """Known parts of a companion package that are ours, or nobody's: left without a word."""
+LISTS = re.compile(r"(?:requirements?|environment)[\w.-]{0,60}\.(?:txt|ya?ml)", re.I)
+"""Names of files that list libraries."""
 COMPILED = re.compile(r"(?P<stem>.+?)\.cpython-(?P<tag>\d+)(\.opt-\d)?\.pyc")
 IMPL = Path("Algorithm/method/impl")
+
+
+def contained(root: Path, named: str) -> Path | None:
+    """The place below ``root`` that a stranger's text names; None where it leads out. Nothing is looked at."""
+    parts = PurePosixPath(named.replace("\\", "/")).parts
+    if not parts or len(named) > 300 or ".." in parts or parts[0].startswith("/") or not named.isprintable():
+        return None
+    if any(len(part.encode()) > 255 for part in parts):
+        return None
+    return root.joinpath(*parts)
 
 
 def base_of(folder: Path, name: str) -> Path:
@@ -51,9 +63,21 @@ def take(base: Path, root: Path) -> list[str]:
     left = [
         item.name + "/" * item.is_dir()
         for item in base.iterdir()
-        if item.name not in (*OWN_FOLDERS, *OWN_FILES) and not JUNK.fullmatch(item.name)
+        if item.name not in (*OWN_FOLDERS, *OWN_FILES) and not (JUNK.fullmatch(item.name) or LISTS.fullmatch(item.name))
     ]
     return [name for name in left if name != "__pycache__/"]
+
+
+def take_lists(base: Path, above: Path, root: Path, named: str) -> None:
+    """Lists of libraries beside the entry's folders or above them, and the one that its configuration names."""
+    copier = Copier(above, root)
+    place = contained(base, named)
+    if place is not None and place.is_file() and not (root / named).exists():
+        copier.file(place, root.joinpath(place.relative_to(base)))
+    for folder in (base, *(parent for parent in base.parents if parent == above or parent.is_relative_to(above))):
+        for item in sorted(folder.iterdir()):
+            if LISTS.fullmatch(item.name) and item.is_file() and not (root / item.name).exists():
+                copier.file(item, root / item.name)
 
 
 class Copier:

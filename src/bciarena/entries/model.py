@@ -29,6 +29,8 @@ class Package:
         Whether it cannot run without ``arena train`` before.
     contest_python : str
         The version its contest ran, for an entry that names none.
+    image : str
+        The libraries it counts on, by the name of an image.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Package:
     warnings: tuple[str, ...] = ()
     needs_model: bool = False
     contest_python: str = ""
+    image: str = ""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,17 @@ from bciarena.entries import plain, reference
 from bciarena.entries.archive import unpack
 from bciarena.entries.config import Config, read_config, version
 from bciarena.entries.discover import find_target
-from bciarena.entries.layout import IGNORED, base_of, open_to_readers, settle_compiled, show_both_ways, take
+from bciarena.entries.layout import (
+    IGNORED,
+    LISTS,
+    base_of,
+    contained,
+    open_to_readers,
+    settle_compiled,
+    show_both_ways,
+    take,
+    take_lists,
+)
 from bciarena.entries.model import Dialect, Package
 from bciarena.entries.requirements import asks_for_anything
 from bciarena.entries.scratch import scratch
@@ -126,6 +136,7 @@ def _upload(spec: str, rulebook: Rulebook, root: Path, upload: Path, entry: str 
     base = base_of(source_folder, source.name)
     left = take(base, root)
     said = read_config(root)
+    take_lists(base, source_folder, root, said.requirements)
     if entry or said.entry:
         plain.take_named(base, root, entry or said.entry)
     shutil.rmtree(upload, ignore_errors=True)
@@ -153,6 +164,7 @@ def _upload(spec: str, rulebook: Rulebook, root: Path, upload: Path, entry: str 
         digest=mark,
         warnings=tuple(warnings),
         contest_python=rulebook.python,
+        image=said.image,
     )
 
 
@@ -182,14 +194,20 @@ def _mismatches(said: Config, rulebook: Rulebook) -> Iterator[str]:
 
 
 def _requirements(root: Path, said: Config) -> Path | None:
-    if said.requirements and not (root / said.requirements).is_file():
-        raise BadInput(f"its configuration names {said.requirements!r} as requirements, but there is no such file")
-    places = [said.requirements] if said.requirements else ["", "Algorithm", "AlgorithmImplement"]
-    for place in places:
-        path = root / place if said.requirements else root / place / "requirements.txt"
-        if asks_for_anything(path):
-            return path
-    return None
+    """Its list of libraries: the named one, else requirements.txt, else one of a like name, else environment.yml."""
+    if said.requirements:
+        path = contained(root, said.requirements)
+        if path is None:
+            raise BadInput(
+                f"its configuration names {said.requirements!r} as requirements: that is no file of the entry"
+            )
+        if not path.is_file():
+            raise BadInput(f"its configuration names {said.requirements!r} as requirements, but there is no such file")
+        return path if asks_for_anything(path) else None
+    folders = [folder for folder in (root, root / "Algorithm", root / "AlgorithmImplement") if folder.is_dir()]
+    found = [path for folder in folders for path in sorted(folder.iterdir()) if LISTS.fullmatch(path.name)]
+    found.sort(key=lambda path: (path.suffix != ".txt", path.name.lower() != "requirements.txt"))
+    return next((path for path in found if asks_for_anything(path)), None)
 
 
 def _compiled_python(root: Path, wanted: str | None) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
-from bciarena.entries.layout import IGNORED, OWN_FOLDERS, Copier
+from bciarena.entries.layout import IGNORED, OWN_FOLDERS, Copier, contained
 from bciarena.entries.sources import read_source
 
 
@@ -21,6 +21,8 @@ def take(source: Path, root: Path) -> list[str]:
 def take_named(base: Path, root: Path, named: str) -> None:
     """For an entry whose configuration names a class outside ``Algorithm/``: take its module, or its folder."""
     file = PurePosixPath(named.replace("\\", "/").rpartition(":")[0])
+    if contained(base, str(file)) is None:
+        return
     first = file.parts[0] if file.parts else ""
     if len(file.parts) > 1:
         if first not in (*OWN_FOLDERS, *(name.rstrip("/") for name in IGNORED), "..") and (base / first).is_dir():
@@ -46,17 +48,17 @@ def _follow(source: Path, base: Path, root: Path, copier: Copier) -> list[str]:
         if path.suffix != ".py":
             continue
         scanned = read_source(path)
-        for name in sorted(scanned.imports):
+        for name in sorted(name for name in scanned.imports if name.isidentifier()):
             for ending in (".py", ".pyc"):
                 if (path.parent / f"{name}{ending}").is_file():
                     waiting.append(path.parent / f"{name}{ending}")
                     break
             package = path.parent / name
-            if name.isidentifier() and package.is_dir() and any(package.glob("*.py*")):
+            if package.is_dir() and any(package.glob("*.py*")):
                 waiting += [file for file in sorted(package.rglob("*")) if file.is_file() and _wanted(file)]
         for text in sorted(scanned.texts):
-            beside = path.parent / text if text and "\0" not in text and len(text) < 200 else None
-            if beside and beside.is_file() and ".." not in beside.parts and beside.is_relative_to(base):
+            beside = contained(path.parent, text)
+            if beside and beside.is_file():
                 waiting.append(beside)
     return sorted(taken)
 

@@ -1,52 +1,291 @@
-"""Reads an entry's requirements.txt. It comes from a stranger and is installed outside the box, so it may only name
-packages: no URLs, no paths, no options, nothing that makes pip run or fetch what the index does not hold as a wheel.
+"""Reads what libraries an entry asks for: requirements.txt in every form people write it, or environment.yml.
+
+The words are a stranger's and go to a program that takes options and paths from the same lines. So every line is parsed
+as a package with versions, and only what was understood is written anew: name, extras, versions. Markers are judged
+here and never written. Whatever is more than that is refused by name, all of it at once.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+import tomllib
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from bciarena.errors import EntryFailed
+from packaging.markers import Marker
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
 
-MAX_LINES = 200
-LINE = re.compile(
-    r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[A-Za-z0-9._,\s-]*\])?"
-    r"\s*\(?(?P<version>((===?|~=|!=|[<>]=?)\s*[A-Za-z0-9.*+!_-]+\s*,?\s*)*)\)?\s*(?P<marker>;[^\\/:@]*)?"
+from bciarena.entries.config import careful_yaml
+from bciarena.entries.layout import contained
+from bciarena.errors import BadInput, EntryFailed
+from bciarena.plaintext import clean
+
+MAX_PACKAGES = 200
+MAX_LINES = 1000
+MAX_BYTES = 1 << 18
+MAX_LINE = 1000
+MAX_DEPTH = 5  # of -r within -r
+MAX_REFUSED = 20
+PLAIN = re.compile(r"[a-z0-9-]{1,100}(\[[a-z0-9-]{1,60}(,[a-z0-9-]{1,60}){0,20}\])?[A-Za-z0-9.*+!,<>=~]{0,400}")
+"""Every line that leaves this file: no space, no sign with which an option, a path, a URL or a variable begins."""
+CONDA = re.compile(r"([A-Za-z0-9._-]{1,100}) {0,9}=(?!=) {0,9}([0-9A-Za-z.*!+_-]{1,60})(=[A-Za-z0-9._*-]{0,60})?")
+NAMED = re.compile(
+    r"([A-Za-z0-9][A-Za-z0-9._-]{0,99}) {0,9}(\[[^\]]{0,200}\])? {0,9}@ {0,9}(file:|[A-Za-z]:[\\/]|/)", re.I
 )
+HASH = re.compile(r"(?<=\s)--hash[= ]\S+")
 
 
-def read_requirements(path: Path) -> list[str]:
-    """Its lines, without comments; EntryFailed for a line that is more than a package with a version."""
-    lines = []
-    for number, raw in enumerate(_lines(path), 1):
-        line = re.sub(r"(^|\s)#.*", "", raw).strip()
-        if not line:
-            continue
-        if not LINE.fullmatch(line):
-            raise EntryFailed(
-                "import_error",
-                f"{path.name}, line {number}: {line[:60]!r} is not a package with a version; options, URLs and paths "
-                "are not taken",
-            )
-        lines.append(line)
-        if len(lines) > MAX_LINES:
-            raise EntryFailed("import_error", f"{path.name}: asks for more than {MAX_LINES} packages")
-    return lines
+@dataclass(frozen=True)
+class Wanted:
+    """What was understood, what was read in another way than it stands there, and what is refused."""
+
+    packages: tuple[Requirement, ...] = ()
+    notes: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+    def lines(self, python: str) -> list[str]:
+        """Normalised lines for a Python version; EntryFailed names every refused line."""
+        if self.refused:
+            raise EntryFailed("import_error", "its requirements cannot be used: " + "; ".join(self.refused))
+        return [text_of(one) for one in self.packages if one.marker is None or _holds(one.marker, python)]
+
+
+def read_requirements(path: Path, root: Path) -> Wanted:
+    """What a file of the entry in ``root`` asks for; ``-r`` is followed within ``root``."""
+    reading = _Reading(root)
+    if path.suffix in (".yml", ".yaml"):
+        reading.environment(path)
+    else:
+        reading.file(path, 1)
+    return Wanted(tuple(reading.packages.values()), tuple(reading.notes), tuple(reading.refused))
+
+
+def parse_lines(lines: list[str]) -> Wanted:
+    """The same for lines that come from elsewhere (an image, ``--requirements``)."""
+    reading = _Reading(Path("/nonexistent"))
+    for number, line in enumerate(lines, 1):
+        reading.line(line, f"line {number}")
+    return Wanted(tuple(reading.packages.values()), tuple(reading.notes), tuple(reading.refused))
 
 
 def asks_for_anything(path: Path) -> bool:
     """Whether there is such a file with anything but comments in it."""
-    return path.is_file() and any(re.sub(r"(^|\s)#.*", "", line).strip() for line in _lines(path))
+    return path.is_file() and any(_bare(line) for line in _text(path).splitlines())
 
 
 def names(lines: list[str]) -> set[str]:
     """The packages asked for, in pip's spelling."""
-    found = (LINE.fullmatch(line) for line in lines)
-    return {re.sub(r"[-_.]+", "-", match["name"]).lower() for match in found if match}
+    return {canonicalize_name(Requirement(line).name) for line in lines}
 
 
-def _lines(path: Path) -> list[str]:
-    if path.stat().st_size > 1 << 18:
+def text_of(one: Requirement) -> str:
+    """A requirement as we write it; refuses what does not come back as the same when read again."""
+    name = canonicalize_name(one.name)
+    extras = ",".join(sorted(canonicalize_name(extra) for extra in one.extras))
+    line = f"{name}[{extras}]{one.specifier}" if extras else f"{name}{one.specifier}"
+    again = Requirement(line) if PLAIN.fullmatch(line) else None
+    if again is None or again.url or again.marker or canonicalize_name(again.name) != name:
+        raise InvalidRequirement("does not come back as it was read")
+    if again.specifier != one.specifier:
+        raise InvalidRequirement("does not come back as it was read")
+    return line
+
+
+@cache
+def libraries() -> dict[str, Any]:
+    """libraries.toml."""
+    return tomllib.loads(Path(__file__).with_name("libraries.toml").read_text("utf-8"))
+
+
+class _Reading:
+    """One list being read; nothing is raised, so that one bad line hides no other."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.packages: dict[str, Requirement] = {}
+        self.notes: list[str] = []
+        self.refused: list[str] = []
+        self._open: list[Path] = []
+        self._lines = 0
+
+    def file(self, path: Path, depth: int) -> None:
+        try:
+            text = _text(path)
+        except EntryFailed as error:
+            self._refuse(error.reason)
+            return
+        self._open.append(path)
+        number = 0
+        lines = text.splitlines()
+        while number < len(lines):
+            line, at = lines[number], number + 1
+            number += 1
+            while line.endswith("\\") and number < len(lines) and len(line) <= MAX_LINE:
+                line = line[:-1] + " " + lines[number]
+                number += 1
+            where = f"{path.name}, line {at}"
+            follow = re.fullmatch(r"(-r|--requirement)[ \t=]{0,9}(\S[^\n]{0,200})", _bare(line))
+            if follow:
+                self._follow(path, follow[2].strip(), where, depth)
+            else:
+                self.line(line, where)
+            if self._too_much(path):
+                break
+        self._open.pop()
+
+    def environment(self, path: Path) -> None:
+        """conda's environment.yml: its pip part, and its own packages by the names they have in an index."""
+        try:
+            values = careful_yaml(_text(path), path.name)
+        except (BadInput, EntryFailed) as error:
+            self._refuse(str(error))
+            return
+        listed = values.get("dependencies") if isinstance(values, dict) else None
+        for number, item in enumerate(listed if isinstance(listed, list) else [], 1):
+            where = f"{path.name}, dependency {number}"
+            inner = item.get("pip") if isinstance(item, dict) else None
+            for line in inner if isinstance(inner, list) else [item]:
+                if isinstance(line, str) and not (inner is None and canonicalize_name(line.strip()) == "pip"):
+                    self.line(line.rpartition("::")[2] if inner is None else line, where)
+            if self._too_much(path):
+                break
+
+    def line(self, raw: str, where: str) -> None:
+        """One line: a package, nothing, or a refusal."""
+        line = _bare(raw)
+        if not line:
+            return
+        self._lines += 1
+        shown = f"{where}: {clean(line[:60])!r}"
+        if len(line) > MAX_LINE:
+            self._refuse(f"{shown} is longer than any package with its version")
+            return
+        if HASH.search(line):
+            line = HASH.sub("", line).strip()
+            if "hashes are not compared: the index decides" not in self.notes:
+                self.notes.append("hashes are not compared: the index decides")
+        if local := NAMED.match(line):
+            line = local[1] + (local[2] or "")
+            self.notes.append(f"{shown}: read as {line}, without its path")
+        elif conda := CONDA.fullmatch(line):
+            line = f"{conda[1]}=={conda[2]}"
+        if line.startswith("-"):
+            self._refuse(f"{shown} is an option; only packages are taken")
+            return
+        try:
+            one = Requirement(line)
+            if one.url:
+                self._refuse(f"{shown} names a URL; write the package's name and version")
+                return
+            if meant := _meant(one):
+                self.notes.append(f"{shown}: read as {meant}")
+            self._keep(one, shown)
+        except (InvalidRequirement, InvalidVersion, ValueError, RecursionError):
+            kind = "a URL or a path" if re.search(r"[/\\]|^\.", line) else "no package with a version"
+            self._refuse(f"{shown} is {kind}; write it like name==1.2.3")
+
+    def _keep(self, one: Requirement, shown: str) -> None:
+        name = canonicalize_name(one.name)
+        if name in _not_packages():
+            if name not in libraries()["conda"]["parts"] and name not in ("python", "pip"):
+                self.notes.append(f"{shown} is part of Python and needs no line")
+            return
+        text_of(one)
+        before = self.packages.get(name)
+        if before is not None and before.marker is None and one.marker is None:
+            one.specifier &= before.specifier
+            one.extras |= before.extras
+        self.packages[name if one.marker is None else f"{name};{one.marker}"] = one
+
+    def _follow(self, path: Path, named: str, where: str, depth: int) -> None:
+        try:
+            beside = (path.parent / named.replace("\\", "/")).relative_to(self.root).as_posix()
+        except ValueError:
+            beside = ""
+        target = contained(self.root, beside)
+        if target is None:
+            self._refuse(f"{where}: {clean(named[:60])!r} lies outside the entry")
+        elif not target.is_file():
+            self._refuse(f"{where}: there is no file {clean(named[:60])!r}")
+        elif depth >= MAX_DEPTH or target in self._open:
+            self._refuse(f"{where}: {clean(named[:60])!r} is named by itself, or too deep")
+        else:
+            self.file(target, depth + 1)
+
+    def _too_much(self, path: Path) -> bool:
+        if self._lines > MAX_LINES or len(self.packages) > MAX_PACKAGES:
+            self.refused[MAX_REFUSED:] = []
+            self._refuse(f"{path.name}: asks for more than {MAX_PACKAGES} packages")
+            return True
+        return len(self.refused) > MAX_REFUSED
+
+    def _refuse(self, words: str) -> None:
+        if len(self.refused) <= MAX_REFUSED:
+            self.refused.append(words)
+
+
+def _meant(one: Requirement) -> str:
+    """Gives a requirement the name that is meant, and says which; versions that only mean "exactly" become plain."""
+    name = canonicalize_name(one.name)
+    specs = [f"=={Version(s.version)}" if s.operator == "===" else str(s) for s in one.specifier]
+    if name == "sklearn":  # the stand-in's versions, 0.0 to 0.0.post12, are not scikit-learn's
+        specs = [str(s) for s in one.specifier if not s.version.startswith("0.0")]
+    one.specifier = SpecifierSet(",".join(specs))
+    other: str = libraries()["meant"].get(name, "")
+    one.name = other or one.name
+    return other
+
+
+def _holds(marker: Marker, python: str) -> bool:
+    """A marker's answer on the machine that runs the entry."""
+    here = {
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+        "implementation_version": f"{python}.0",
+        "platform_release": "",
+        "platform_version": "",
+        "extra": "",
+    }
+    try:
+        return marker.evaluate(here)
+    except Exception:  # compares what cannot be compared: an unknown condition is not met
+        return False
+
+
+@cache
+def _not_packages() -> frozenset[str]:
+    stdlib = {canonicalize_name(name) for name in sys.stdlib_module_names}
+    return frozenset({*stdlib, *libraries()["conda"]["parts"], "python", "pip"})
+
+
+def _bare(line: str) -> str:
+    """Without its comment: as pip has it, a # at the beginning or after a space."""
+    line = line.strip()
+    if line.startswith("#"):
+        return ""
+    for gap in (" #", "\t#"):
+        line = line.partition(gap)[0]
+    return line.strip()
+
+
+def _text(path: Path) -> str:
+    with open(path, "rb") as file:
+        raw = file.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
         raise EntryFailed("import_error", f"{path.name}: is too long for a list of packages")
-    return path.read_bytes().decode("utf-8-sig", "replace").replace("\x00", "").splitlines()
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        text = raw.decode("utf-16", "replace")
+    elif raw[1:2] == b"\0" or raw[:1] == b"\0":  # the same without its mark
+        text = raw.decode("utf-16-le" if raw[1:2] == b"\0" else "utf-16-be", "replace")
+    else:
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = raw.decode("gb18030", "replace")
+    return text.replace("\x00", "")

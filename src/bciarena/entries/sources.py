@@ -11,7 +11,7 @@ import tokenize
 from dataclasses import dataclass, field
 from pathlib import Path
 
-MAX_SOURCE_BYTES = 4 << 20
+MAX_SOURCE_BYTES = 1 << 19  # the tokeniser reads a megabyte of brackets in five seconds
 
 # The number every release of a version writes at the start of its .pyc files (the last one before its final release).
 MAGIC = {
