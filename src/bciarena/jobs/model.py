@@ -1,4 +1,4 @@
-"""The rows: a job, and a worker that has been seen."""
+"""The rows: a job, a worker that has been seen, and facts about the database as a whole."""
 
 from __future__ import annotations
 
@@ -97,3 +97,12 @@ class Worker(Base):
     trouble: Mapped[str | None]
     started_at: Mapped[float] = mapped_column(default=now_s())
     seen_at: Mapped[float] = mapped_column(default=now_s())
+
+
+class Fact(Base):
+    """Something that is true of this database as a whole: ``store`` is the identity of the storage it belongs to."""
+
+    __tablename__ = "facts"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[str]

@@ -19,6 +19,7 @@ from starlette.middleware.gzip import GZipMiddleware
 import bciarena
 from bciarena.errors import BadInput, Fault
 from bciarena.jobs.db import is_unreachable
+from bciarena.jobs.storage import Damaged, Missing, Unwell
 from bciarena.service import api, pages
 from bciarena.service.middleware import BodyLimit, SecurityHeaders
 from bciarena.service.refusals import Refused
@@ -90,7 +91,10 @@ def _what(error: Exception) -> tuple[int, str, dict[str, Any]]:
     if isinstance(error, HTTPException):
         key = {404: "refused.not_found", 405: "refused.not_found"}.get(error.status_code, "refused.form")
         return error.status_code, key, {}
-    if isinstance(error, Fault) or (isinstance(error, DBAPIError) and is_unreachable(error)):
+    if isinstance(error, (Missing, Damaged)):
+        log.error("%s: %s", type(error).__name__, error)
+        return 500, "error.missing", {}
+    if isinstance(error, Unwell) or (isinstance(error, DBAPIError) and is_unreachable(error)):
         log.error("%s: %s", type(error).__name__, error)
         return 503, "error.away", {}
     log.error("%s: %s", type(error).__name__, error, exc_info=error)

@@ -21,6 +21,7 @@ from bciarena.service.accounts import record
 from bciarena.service.models import Account, Contest, Phase
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.spec import ContestSpec, seconds
+from bciarena.service.troubles import not_waiting
 
 
 def create(session: Session, owner: Account, spec: ContestSpec, roots: tuple[Path, ...] | None) -> Contest:
@@ -102,7 +103,9 @@ def prepare(session: Session, storage: Storage, phase: Phase) -> None:
 
 def unprepared(session: Session) -> list[Phase]:
     """Phases whose recordings are still to be made."""
-    waiting = session.scalars(select(Phase).where(Phase.data == "").order_by(Phase.id))
+    waiting = session.scalars(
+        select(Phase).where(Phase.data == "", not_waiting("prepare", Phase.id)).order_by(Phase.id)
+    )
     return [phase for phase in waiting if "trouble" not in phase.data_about]
 
 

@@ -7,36 +7,60 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
 
-from bciarena.errors import Fault
+from bciarena.errors import ArenaError
 from bciarena.jobs.db import is_unreachable, why
-from bciarena.service import contests, results
+from bciarena.service import contests, results, troubles
 from bciarena.service.site import Site
 
 PAUSE_S = 0.4
 AWAY_S = 5.0
+T = TypeVar("T")
 log = logging.getLogger("bciarena.keeper")
 
 
 def work_once(site: Site) -> int:
-    """Do what there is to do now; returns how many things were done."""
+    """Do what there is to do now, each thing by itself; returns how many things were done.
+
+    What fails is noted, tried again later, and holds up nothing else.
+    """
     done = 0
+    storage = site.storage
     with site.session(writes=True) as session:
-        for submission, job in results.unsettled(session):
-            session.commit()  # reading and drawing take a while: hold no lock meanwhile
-            results.settle(session, site.storage, submission, job)
-            done += 1
-        session.commit()
-        for old in results.under_old_rules(session):
-            results.score_again(session, site.storage, old)
-            done += 1
-        session.commit()
-        for phase in contests.unprepared(session):
-            contests.prepare(session, site.storage, phase)
-            done += 1
+        for submission, job in _listed(session, results.unsettled):
+            done += _tried(session, "settle", submission.id, partial(results.settle, session, storage, submission, job))
+        for old in _listed(session, results.under_old_rules):
+            done += _tried(session, "rescore", old.submission_id, partial(results.score_again, session, storage, old))
+        for phase in _listed(session, contests.unprepared):
+            done += _tried(session, "prepare", phase.id, partial(contests.prepare, session, storage, phase))
     return done
+
+
+def _listed(session: Session, query: Callable[[Session], list[T]]) -> list[T]:
+    found = query(session)
+    session.commit()  # reading and drawing take a while: hold no lock meanwhile
+    return found
+
+
+def _tried(session: Session, task: str, item: int, do: Callable[[], object]) -> bool:
+    """Whether it could be done. A database that is away is not the item's trouble: that is raised."""
+    try:
+        do()
+    except Exception as error:
+        session.rollback()
+        if isinstance(error, DBAPIError) and is_unreachable(error):
+            raise
+        log.warning("%s %d: %s", task, item, error, exc_info=not isinstance(error, ArenaError))
+        troubles.note(session, task, item, error)
+        return False
+    troubles.forget(session, task, item)
+    return True
 
 
 def keep(site: Site, once: bool = False) -> None:
@@ -44,8 +68,8 @@ def keep(site: Site, once: bool = False) -> None:
     while True:
         try:
             done = work_once(site)
-        except (DBAPIError, Fault) as error:
-            if isinstance(error, DBAPIError) and not is_unreachable(error):
+        except DBAPIError as error:
+            if not is_unreachable(error):
                 raise
             log.warning("waiting: %s", why(error))
             time.sleep(AWAY_S)

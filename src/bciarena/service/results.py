@@ -9,16 +9,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from bciarena.errors import ArenaError
+from bciarena.challenges import rulebook as find_rulebook
+from bciarena.errors import BadInput, Fault
 from bciarena.jobs.model import Job
 from bciarena.jobs.storage import Storage
+from bciarena.referee import read_ledger
 from bciarena.report.statistics import bootstrap_interval
 from bciarena.runs import VOID, rescore
 from bciarena.service.models import Contest, Phase, Result, Submission
+from bciarena.service.troubles import not_waiting
 
 BOXED = "bwrap"
 DONE = ("finished", "failed")
@@ -30,7 +33,7 @@ def unsettled(session: Session, limit: int = 50) -> list[tuple[Submission, Job]]
     query = (
         select(Submission, Job)
         .join(Job, Job.id == Submission.job_id)
-        .where(Job.state.in_(DONE), ~settled.exists())
+        .where(Job.state.in_(DONE), ~settled.exists(), not_waiting("settle", Submission.id))
         .order_by(Submission.id)
         .limit(limit)
     )
@@ -40,7 +43,7 @@ def unsettled(session: Session, limit: int = 50) -> list[tuple[Submission, Job]]
 def settle(session: Session, storage: Storage, submission: Submission, job: Job) -> Result | None:
     """Turn the outcome of a job into a result; None when another process was first."""
     score = score_of_run(storage, job.run) if job.run else (job.result or {})
-    return _add(session, submission, job, score, score.get("challenge") or submission.phase.contest.rulebook)
+    return _put(session, submission, job, score, score.get("challenge") or job.payload["challenge"])
 
 
 def score_of_run(storage: Storage, run: str) -> dict[str, Any]:
@@ -60,30 +63,49 @@ def is_ranked(score: dict[str, Any]) -> bool:
     return alive and is_boxed(score.get("sandbox", ""))
 
 
-def _add(session: Session, submission: Submission, job: Job, score: dict[str, Any], book: str) -> Result | None:
+def _put(session: Session, submission: Submission, job: Job, score: dict[str, Any], book: str) -> Result | None:
+    """Write the result of a job under a rulebook, and make it the current one unless a later job has one already.
+
+    A reading of the rules that was adopted before has its row already, which is used again. None: another process
+    wrote the same at the same moment.
+    """
     interval = bootstrap_interval(score) if score.get("trials") else None
     low, high = interval or (None, None)
-    result = Result(
-        submission_id=submission.id,
-        job_id=submission.job_id,
-        phase_id=submission.phase_id,
-        team_id=submission.team_id,
-        rulebook=book,
-        verdict=score.get("verdict") or job.verdict or "unknown",
-        reason=score.get("reason") or job.error or "",
-        score=float(score.get("score", 0.0)),
-        low=low,
-        high=high,
-        metrics=score.get("metrics", {}),
-        blocks=score.get("blocks", []),
-        sandbox=score.get("sandbox", "none"),
-        ranked=is_ranked(score),
-        run=job.run,
-    )
-    session.execute(update(Result).where(Result.submission_id == submission.id).values(current=False))
-    session.add(result)
-    session.execute(update(Phase).where(Phase.id == submission.phase_id).values(revision=Phase.revision + 1))
+    values = {
+        "verdict": score.get("verdict") or job.verdict or "unknown",
+        "reason": score.get("reason") or job.error or "",
+        "score": float(score.get("score", 0.0)),
+        "low": low,
+        "high": high,
+        "metrics": score.get("metrics", {}),
+        "blocks": score.get("blocks", []),
+        "sandbox": score.get("sandbox", "none"),
+        "ranked": is_ranked(score),
+        "run": job.run,
+    }
+    same = (Result.submission_id == submission.id, Result.job_id == job.id, Result.rulebook == book)
     try:
+        # One writer at a time for each submission; SQLite's write lock does the same by itself.
+        session.execute(select(Submission.id).where(Submission.id == submission.id).with_for_update())
+        newest = session.scalar(select(func.max(Result.job_id)).where(Result.submission_id == submission.id))
+        if newest is None or newest <= job.id:
+            session.execute(update(Result).where(Result.submission_id == submission.id).values(current=False))
+            values["current"] = True
+        else:
+            values["current"] = False
+        result = session.scalar(select(Result).where(*same).execution_options(populate_existing=True))
+        if result is None:
+            result = Result(
+                submission_id=submission.id,
+                job_id=job.id,
+                phase_id=submission.phase_id,
+                team_id=submission.team_id,
+                rulebook=book,
+            )
+            session.add(result)
+        for name, value in values.items():
+            setattr(result, name, value)
+        session.execute(update(Phase).where(Phase.id == submission.phase_id).values(revision=Phase.revision + 1))
         session.commit()
     except IntegrityError:
         session.rollback()
@@ -97,21 +119,37 @@ def under_old_rules(session: Session, limit: int = 20) -> list[Result]:
         select(Result)
         .join(Phase, Phase.id == Result.phase_id)
         .join(Contest, Contest.id == Phase.contest_id)
-        .where(Result.current, Result.rulebook != Contest.rulebook, Result.run.is_not(None))
+        .where(
+            Result.current,
+            Result.rulebook != Contest.rulebook,
+            Result.run.is_not(None),
+            not_waiting("rescore", Result.submission_id),
+        )
+        .order_by(Result.id)
         .limit(limit)
     )
     return list(session.scalars(query))
 
 
 def score_again(session: Session, storage: Storage, old: Result) -> Result | None:
-    """Score a kept run under its contest's present rulebook, from the ledger: nothing runs again."""
+    """Score a kept run under its contest's present rulebook, from the ledger: nothing runs again.
+
+    A fault of ours is raised and leaves the old result as it is. What the rules themselves cannot score is said in a
+    result without rank.
+    """
     submission = session.get_one(Submission, old.submission_id)
     job = session.get_one(Job, old.job_id)
     book = submission.phase.contest.rulebook
     run, data = str(old.run), submission.phase.data
     session.commit()  # reading recordings takes a while: hold no lock
+    folder, recordings = storage.fetch(run), storage.fetch(data)
     try:
-        score = rescore(storage.fetch(run), storage.fetch(data), book)
-    except ArenaError as error:
-        score = {"verdict": old.verdict, "reason": f"not scored under {book}: {error}", "sandbox": old.sandbox}
-    return _add(session, submission, job, score, book)
+        find_rulebook(book)
+        read_ledger(folder / "ledger.jsonl")
+    except BadInput as error:
+        raise Fault(str(error)) from error
+    try:
+        score = rescore(folder, recordings, book)
+    except BadInput as error:
+        score = {"verdict": old.verdict, "reason": f"not scored under {book}: {error}"}
+    return _put(session, submission, job, score, book)

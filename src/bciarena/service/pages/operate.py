@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse, Response
 from sqlalchemy import func, select
 
 from bciarena.jobs.model import STATES, Job, Worker
-from bciarena.service import accounts
+from bciarena.service import accounts, troubles
 from bciarena.service.models import ROLES, Account, Deed
 from bciarena.service.refusals import not_found
 from bciarena.service.site import APage, Page
@@ -27,6 +27,7 @@ def operate(page: Page = APage) -> HTMLResponse:
         faulted=list(
             page.session.scalars(select(Job).where(Job.state == "faulted").order_by(Job.id.desc()).limit(100))
         ),
+        troubles=troubles.all_troubles(page.session),
         accounts=list(page.session.scalars(select(Account).order_by(Account.id.desc()).limit(500))),
         deeds=[(deed, who) for deed, who in page.session.execute(deeds)],
         roles=ROLES,
