@@ -25,7 +25,7 @@ def test_two_class_filters_match_mne():
     x, y = sources()
     x -= x.mean(axis=2, keepdims=True)
     x /= np.sqrt(np.sum(x**2, axis=(1, 2), keepdims=True))  # ours weighs loud and soft trials alike
-    ours = CSP(pairs=2).fit(x, y)
+    ours = CSP(pairs=2, shrink=0.0).fit(x, y)
     theirs = mne.decoding.CSP(n_components=8, reg=None, cov_est="epoch", norm_trace=False).fit(x, y)
     for w in ours.filters_:
         # each of our filters is one of theirs, up to sign and scale
@@ -42,11 +42,11 @@ def test_finds_the_sources(classes):
 
 def test_rank_deficient_and_flat_channels_change_nothing():
     x, y = sources(3, trials=60)
-    plain = CSP(2).fit(x, y).transform(x)
+    plain = CSP(2, shrink=0.0).fit(x, y).transform(x)
     flat = np.concatenate([x, np.zeros_like(x[:, :2])], axis=1)
-    np.testing.assert_allclose(CSP(2).fit(flat, y).transform(flat), plain, atol=1e-6)
+    np.testing.assert_allclose(CSP(2, shrink=0.0).fit(flat, y).transform(flat), plain, atol=1e-6)
     doubled = np.concatenate([x, (x[:, :1] + x[:, 1:2]) / 2], axis=1)  # the power of a trial is another now
-    again = CSP(2).fit(doubled, y).transform(doubled)
+    again = CSP(2, shrink=0.0).fit(doubled, y).transform(doubled)
     assert min(np.corrcoef(again[:, i], plain[:, i])[0, 1] for i in range(12)) > 0.9
 
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,23 @@ def test_baseline_answers_every_trial(people, tmp_path):
     assert score["verdict"] == "ok"
     assert score["metrics"]["mean_length_s"] == pytest.approx(1.48)
     assert score["metrics"]["accuracy"] > 0.4
+
+
+@pytest.mark.parametrize(("seed", "least"), [(3, 0.45), (70411, 0.34)])
+def test_baseline_holds_on_another_day(seed, least, tmp_path):
+    """CSP without shrinkage takes near-noise directions that move between days: one answer for nearly every trial.
+
+    That was found with seed 3 (.33). Seed 70411 was drawn after the shrinkage was chosen; its first two people are
+    weak: .29 without shrinkage, .36 with it, .40 with MNE's shrunk CSP.
+    """
+    for part in ("train", "test"):
+        done = arena("simulate", "imagery", "--out", tmp_path / part, "--split", part, "--subjects", 2, "--seed", seed)
+        assert done.returncode == 0, done.stderr
+    score = played("@imagery-baseline", tmp_path / "train", tmp_path / "test", tmp_path)
+    assert score["metrics"]["accuracy"] > least
+    for subject in (1, 2):
+        answers = Counter(trial["answer"] for trial in score["trials"] if trial["subject"] == subject)
+        assert max(answers.values()) < 45, answers  # of 60 trials, 20 of each class
 
 
 def test_training_on_a_test_stream_says_so(tmp_path):

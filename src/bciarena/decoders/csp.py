@@ -28,7 +28,8 @@ class CSP(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     pairs : int
         Filters taken from each end of the spectrum, per class (for two classes: in all).
     shrink : float
-        Shrinkage of the class covariances.
+        Shrinkage of the class covariances. Without any, many channels and few trials give directions of hardly any
+        power, which look telling in training and move from one day to the next.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class CSP(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     .. [1] Blankertz et al., "Optimizing spatial filters for robust EEG single-trial analysis", IEEE SPM 2008.
     """
 
-    def __init__(self, pairs: int = 2, shrink: float = 0.0) -> None:
+    def __init__(self, pairs: int = 2, shrink: float = 0.05) -> None:
         self.pairs = pairs
         self.shrink = shrink
 
@@ -95,7 +96,7 @@ class FBCSP(TransformerMixin, BaseEstimator):  # type: ignore[misc]
        Frontiers in Neuroscience 2012.
     """
 
-    def __init__(self, pairs: int = 2, shrink: float = 0.0, keep: int = 12) -> None:
+    def __init__(self, pairs: int = 2, shrink: float = 0.05, keep: int = 12) -> None:
         self.pairs = pairs
         self.shrink = shrink
         self.keep = keep

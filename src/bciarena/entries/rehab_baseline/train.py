@@ -14,6 +14,7 @@ from bciarena.errors import BadInput
 from bciarena.recording import open_recording
 
 WINDOW_N = 3600  # 3.6 s at 1000 Hz, counted from the packet after the trigger's
+SHRINK = 0.05  # as in the imagery baseline
 
 
 def train(data: str, out: str) -> None:
@@ -30,6 +31,6 @@ def train(data: str, out: str) -> None:
     if not epochs:
         raise BadInput(f"{data}: no trial (codes 1-4) in it; is this a training folder?")
     for subject in epochs:
-        classifier = make_pipeline(CSP(pairs=2), LinearDiscriminantAnalysis())
+        classifier = make_pipeline(CSP(pairs=2, shrink=SHRINK), LinearDiscriminantAnalysis())
         classifier.fit(np.array(epochs[subject]), labels[subject])
         joblib.dump(classifier, Path(out) / f"subject_{subject}.joblib")
