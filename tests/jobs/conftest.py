@@ -26,7 +26,7 @@ def queue(database_url: str) -> Iterator[Queue]:
 
 @pytest.fixture
 def storage(tmp_path: Path) -> Storage:
-    return Storage(tmp_path / "storage", tmp_path / "cache")
+    return Storage(tmp_path / "storage", tmp_path / "cache").make()
 
 
 @pytest.fixture

@@ -158,8 +158,7 @@ def test_full_disk_loses_nothing_and_goes_on_when_there_is_room(
     from bciarena.jobs import worker as worker_module
 
     monkeypatch.setattr(worker_module, "UNWELL_WAIT_S", (0.3, 0.6))
-    storage = Storage(small_disk / "store", tmp_path / "cache")
-    (small_disk / "store").mkdir()
+    storage = Storage(small_disk / "store", tmp_path / "cache").make()
     small = tmp_path / "data"
     job = sqlite_queue.put("match", match_payload(storage, imagery_data(small, 1, 1), entry_file(tmp_path / "entry")))
     ballast = small_disk / "ballast"
@@ -218,3 +217,70 @@ def test_where_boxes_do_not_work_a_match_waits_uncounted(
     perform_module._no_box.cache_clear()
     assert outcome.unwell
     assert "bubblewrap" in outcome.error
+
+
+def test_a_recording_damaged_behind_a_warm_cache_is_not_scored(
+    sqlite_queue: Queue, storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue_module, "RETRY_S", (0.1, 0.1))
+    payload = match_payload(storage, imagery_data(tmp_path / "data", 1, 2), entry_file(tmp_path / "entry"))
+    first = sqlite_queue.put("match", payload)
+    Trouble(sqlite_queue, storage).run()
+    assert sqlite_queue.get(first).state == "finished"
+    name = "S01/block_1.npz"
+    victim = Path(storage._where("file", storage._manifest(payload["data"])[name][0]))
+    content = victim.read_bytes()
+    victim.chmod(0o644)
+    import numpy as np
+
+    with np.load(victim) as block:
+        parts = {**block}
+    parts["data"] = parts["data"].copy()
+    parts["data"][-1] = 0  # a valid recording still, but for its trials
+    with open(victim, "r+b") as file:
+        np.savez(file, **parts)
+        file.truncate()
+    second = sqlite_queue.put("match", payload)
+    Trouble(sqlite_queue, storage).run()
+    row = sqlite_queue.get(second)
+    assert (row.state, row.verdict) == ("faulted", None)
+    assert "digest does not match" in row.error
+    victim.write_bytes(content)
+
+
+def test_a_run_on_another_recording_than_the_jobs_is_no_result(storage: Storage, tmp_path: Path) -> None:
+    payload = match_payload(storage, imagery_data(tmp_path / "data", 1, 1), entry_file(tmp_path / "entry"))
+    wrong = {**payload, "data_digest": "0" * 64}
+    outcome = perform(Lease(0, 0, "match", wrong), storage, lambda _: None)
+    assert outcome.verdict == ""
+    assert "its digest differs" in outcome.error
+
+
+def test_storage_that_goes_away_under_a_worker_loses_nothing(
+    sqlite_queue: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bciarena.jobs import worker as worker_module
+
+    monkeypatch.setattr(worker_module, "UNWELL_WAIT_S", (0.3, 0.6))
+    root, elsewhere = tmp_path / "mnt" / "store", tmp_path / "elsewhere"
+    root.parent.mkdir()
+    storage = Storage(root, tmp_path / "cache").make()
+    payload = match_payload(storage, imagery_data(tmp_path / "data", 1, 2), entry_file(tmp_path / "entry", 0.002))
+    jobs = [sqlite_queue.put("match", {**payload, "seed": seed}) for seed in range(3)]
+    trouble = Trouble(sqlite_queue, storage)
+
+    def happen(line: str) -> None:
+        trouble.lines.append(line)
+        if line.startswith(f"job {jobs[0]}: ok"):
+            root.rename(elsewhere)
+        elif "is away" in line:
+            assert list(root.parent.iterdir()) == []  # nothing is made in its stead
+            elsewhere.rename(root)
+
+    trouble.work.say = happen
+    trouble.run()
+    assert any("takes no jobs for now" in line for line in trouble.lines)
+    for job in jobs:
+        row = sqlite_queue.get(job)
+        assert (row.state, row.faults) == ("finished", 0), trouble.lines
+        assert storage.read(row.run, "ledger.jsonl")

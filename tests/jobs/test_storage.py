@@ -44,7 +44,7 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
         "memory": lambda: f"memory://{tmp_path.name}",
         "ftp": lambda: request.getfixturevalue("ftp_url"),
     }[request.param]()
-    return Storage(url, tmp_path / "cache")
+    return Storage(url, tmp_path / "cache").make()
 
 
 @pytest.fixture
@@ -115,23 +115,24 @@ def test_trim_removes_the_longest_unused(storage: Storage, tmp_path: Path) -> No
 
 
 def test_full_disk_is_one_clear_line(tmp_path: Path, small_disk: Path) -> None:
-    storage = Storage(small_disk / "store", tmp_path / "cache")
+    storage = Storage(small_disk / "store", tmp_path / "cache").make()
     big = tmp_path / "big"
     big.write_bytes(os.urandom(3 << 20))
     with pytest.raises(Unwell, match="disk is full") as caught:
         storage.put(big)
     assert "\n" not in str(caught.value)
-    assert not [path for path in (small_disk / "store").rglob("*") if path.is_file()]
+    assert [path.name for path in (small_disk / "store").rglob("*") if path.is_file()] == ["store.json"]
     storage.put_bytes(b"a little still fits")
 
 
 def test_unwritable_place_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "afile").write_text("")
     storage = Storage(tmp_path / "afile" / "store", tmp_path / "cache")
-    with pytest.raises(Unwell, match="writing failed"):
-        storage.put_bytes(b"x")
-    with pytest.raises(Unwell, match="reaching failed"):
-        storage.probe()
+    with pytest.raises(Unwell, match="making a store failed"):
+        storage.make()
+    for use in (lambda: storage.put_bytes(b"x"), storage.probe):
+        with pytest.raises(Unwell, match="is away"):
+            use()
 
 
 def test_unknown_protocol_is_bad_input() -> None:
@@ -154,3 +155,84 @@ def test_a_remote_store_that_is_away_is_one_line_without_the_password(ftp_url: s
         with pytest.raises(Unwell, match="refused") as refused:
             Storage(away, tmp_path / "cache")
     assert "secret" not in str(refused.value)
+
+
+def test_a_place_without_the_mark_is_away_and_nothing_is_made_in_its_stead(storage: Storage, tmp_path: Path) -> None:
+    name = storage.put_bytes(b"kept")
+    unmounted = Storage(storage.url.replace("store", "other") if "store" in storage.url else f"{storage.url}x")
+    for use in (
+        lambda: unmounted.put_bytes(b"x"),
+        lambda: unmounted.read(name),
+        lambda: unmounted.fetch(name),
+        unmounted.probe,
+    ):
+        with pytest.raises(Unwell, match=r"is away: store.json is not there"):
+            use()
+    assert not unmounted.fs.exists(unmounted.root)
+
+
+def test_unmounted_under_a_running_process(tmp_path: Path) -> None:
+    """A real mount that goes away: what lay below the mount point must stay empty."""
+    root = tmp_path / "mnt"
+    root.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", str(root)], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("mounting is not allowed here (needs root)")
+    try:
+        storage = Storage(root, tmp_path / "cache").make()
+        storage.put_bytes(b"before")
+    finally:
+        subprocess.run(["umount", str(root)], check=True)
+    with pytest.raises(Unwell, match="is away"):
+        storage.put_bytes(b"after")
+    assert list(root.iterdir()) == []
+
+
+def test_another_store_in_its_place_is_refused(tmp_path: Path) -> None:
+    first = Storage(tmp_path / "one", tmp_path / "cache").make()
+    Storage(tmp_path / "two", tmp_path / "cache").make()
+    with pytest.raises(Unwell, match="another store"):
+        Storage(tmp_path / "two", tmp_path / "cache", first.store).put_bytes(b"x")
+
+
+def test_a_folder_with_other_things_is_no_store(tmp_path: Path) -> None:
+    (tmp_path / "home" / "letters").mkdir(parents=True)
+    with pytest.raises(BadInput, match="holds other things"):
+        Storage(tmp_path / "home", tmp_path / "cache").make()
+
+
+def test_a_damaged_cache_is_fetched_again(storage: Storage, folder: Path) -> None:
+    name = storage.put(folder)
+    block = storage.fetch(name) / "S01" / "block_1.npz"
+    content = block.read_bytes()
+    block.unlink()  # a name of its own from here on
+    block.write_bytes(content[:-1] + b"x")
+    assert (storage.fetch(name) / "S01" / "block_1.npz").read_bytes() == content
+
+
+def test_damage_in_place_is_seen_through_a_warm_cache(tmp_path: Path, folder: Path) -> None:
+    storage = Storage(tmp_path / "store", tmp_path / "cache").make()
+    name = storage.put(folder)
+    storage.fetch(name)
+    victim = Path(storage._where("file", storage._manifest(name)["S01/block_1.npz"][0]))
+    victim.chmod(0o644)
+    with open(victim, "r+b") as file:
+        file.write(b"X")
+    with pytest.raises(Damaged, match="digest does not match"):
+        storage.fetch(name)
+
+
+def test_what_killed_writers_left_is_removed(tmp_path: Path) -> None:
+    storage = Storage(tmp_path / "store", tmp_path / "cache").make()
+    name = storage.put_bytes(b"whole")
+    killer = (
+        "import os, sys; from bciarena.jobs import storage as s; s._to_disk = lambda path: os.kill(os.getpid(), 9)\n"
+    )
+    killer += "s.Storage(sys.argv[1]).put_bytes(b'half')"
+    subprocess.run([sys.executable, "-c", killer, storage.url], check=False)
+    left = [path for path in (tmp_path / "store").rglob("*") if path.is_file() and path.name != "store.json"]
+    assert len(left) == 2
+    assert storage.clean() == 0  # it may still be written to
+    assert storage.clean(left_s=-1.0) == 1
+    assert storage.read(name) == b"whole"
+    assert not list((tmp_path / "store" / "part").iterdir())

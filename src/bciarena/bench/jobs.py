@@ -214,7 +214,7 @@ def sweep(folder: Path) -> list[dict[str, Any]]:
     write_contest(folder / "data" / "S01" / "block_1.npz", data, book.rate, book.channels)
     (folder / "entry").mkdir()
     (folder / "entry" / "busy.py").write_text(ENTRY)
-    storage = Storage(folder / "storage")
+    storage = Storage(folder / "storage").make()
     payload = {"challenge": book.id, "entry": storage.put(folder / "entry"), "file": "busy.py:Busy", "clock": "data"}
     payload |= {"data": storage.put(folder / "data"), "sandbox": "none" if why_not() else "bwrap"}
     took, match_s, job_s = {}, [], []

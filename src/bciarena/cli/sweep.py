@@ -38,7 +38,7 @@ def main(
     from bciarena.errors import BadInput
     from bciarena.jobs import db
     from bciarena.jobs.queue import Queue
-    from bciarena.jobs.storage import Storage
+    from bciarena.jobs.stores import open_storage
     from bciarena.jobs.sweep import Grid, enqueue_grid, is_done, jobs_of, table, write_table
 
     entries, data = _told_apart(entries, data)
@@ -50,9 +50,9 @@ def main(
     book = rulebook(checked.challenge(entries[0], challenge))
     own = out.with_name(f"{out.name}.queue")
     engine = db.open_database(database or f"sqlite:///{(own / 'arena.db').absolute()}")
-    place = Storage(storage or (None if database else own / "storage"))
     queue = Queue(engine)
     try:
+        place = open_storage(engine, storage or (None if database else own / "storage"))
         grid = Grid(book, entries, data, seeds, _models(model or [], entries), options, shards)
         cells = enqueue_grid(grid, queue, place)
         slots = workers if workers >= 0 else 0 if database else len(os.sched_getaffinity(0))

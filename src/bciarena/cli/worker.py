@@ -24,7 +24,7 @@ def main(
     from bciarena.errors import BadInput
     from bciarena.jobs import db, engines
     from bciarena.jobs.queue import Queue
-    from bciarena.jobs.storage import Storage
+    from bciarena.jobs.stores import open_storage
     from bciarena.jobs.worker import Work
 
     if slots < 0 or lease_s < 1:
@@ -33,10 +33,11 @@ def main(
     def say(line: str) -> None:
         print(f"worker: {line}", file=sys.stderr, flush=True)
 
-    place = Storage(storage or None)
-    place.trim(int(cache_gb * 1e9))
     base = db.open_database(database or None, idle_limit_s=lease_s)
     try:
+        with db.told_clearly(base):
+            place = open_storage(base, storage or None)
+        place.trim(int(cache_gb * 1e9))
         runner = engines.make(engine, place, slots, address)
         work = Work(Queue(base), place, runner, say=say, once=once, lease_s=lease_s)
         for number in (signal.SIGINT, signal.SIGTERM):

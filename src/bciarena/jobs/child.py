@@ -25,7 +25,7 @@ def main(worker: int) -> None:
     from bciarena.jobs.perform import perform
     from bciarena.jobs.storage import Storage
 
-    storage = Storage()
+    storage = Storage(store=os.environ.get("ARENA_STORE") or None)
 
     def answer(**line: Any) -> None:
         answers.write(json.dumps(line) + "\n")

@@ -26,14 +26,15 @@ REACH_S = 5.0
 MIB = 1 << 20
 
 
-def remote_job(lease: dict[str, Any], storage_url: str) -> Iterator[dict[str, Any]]:
+def remote_job(lease: dict[str, Any], storage_url: str, store: str | None) -> Iterator[dict[str, Any]]:
     """The task: does a job and yields its progress, then its outcome. Runs in a Ray worker on any machine."""
     from bciarena.jobs.perform import perform
 
     said: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
 
     def work() -> None:
-        outcome = perform(Lease(**lease), Storage(storage_url), lambda progress: said.put({"progress": progress}))
+        storage = Storage(storage_url, store=store)
+        outcome = perform(Lease(**lease), storage, lambda progress: said.put({"progress": progress}))
         said.put({"outcome": asdict(outcome)})
 
     threading.Thread(target=work, daemon=True).start()
@@ -103,7 +104,7 @@ class RayEngine:
             self._refused.append((lease, Outcome(error=words)))
             return
         options = {"num_cpus": lease.cpus, "memory": memory or None, "name": f"job {lease.job}"}
-        stream = self._task.options(**options).remote(asdict(lease), self.storage.url)
+        stream = self._task.options(**options).remote(asdict(lease), self.storage.url, self.storage.store)
         self._running[stream] = (lease, {})
 
     def poll(self, wait_s: float) -> list[tuple[Lease, Outcome]]:

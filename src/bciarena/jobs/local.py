@@ -27,7 +27,7 @@ class Child:
 
     def __init__(self, storage: Storage) -> None:
         # Not on the command line: a URL may hold a password, and every user of the machine sees those.
-        places = {"ARENA_STORAGE": storage.url, "ARENA_CACHE": str(storage.cache)}
+        places = {"ARENA_STORAGE": storage.url, "ARENA_CACHE": str(storage.cache), "ARENA_STORE": storage.store or ""}
         self.process = subprocess.Popen(
             own_python("bciarena.jobs.child", str(os.getpid())),
             stdin=subprocess.PIPE,

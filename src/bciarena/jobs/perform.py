@@ -14,7 +14,7 @@ from typing import Any
 from bciarena.errors import BadInput, EntryFailed, Fault
 from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.scratch import scratch
-from bciarena.jobs.storage import Storage, Unwell
+from bciarena.jobs.storage import Damaged, Storage, Unwell
 
 Tell = Callable[[dict[str, Any]], None]
 """Called now and then with the progress of a job."""
@@ -72,8 +72,9 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
     """Play one entry on one recording, or on one subject of it, and store the run folder.
 
     The payload: ``challenge``; ``entry`` (a stored file or folder, or ``@name``), with ``file`` (``module.py:Class``
-    inside the stored folder) or ``target`` where needed; ``data`` and ``model`` (stored); ``clock``, ``sandbox``,
-    ``python``, ``seed``, ``budget_s``; ``subject`` for a shard. What is left out is as in ``arena run``.
+    inside the stored folder) or ``target`` where needed; ``data`` and ``model`` (stored); ``data_digest`` of the
+    recording; ``clock``, ``sandbox``, ``python``, ``seed``, ``budget_s``; ``subject`` for a shard. What is left out is
+    as in ``arena run``.
     """
     from bciarena.challenges import rulebook as find_rulebook
     from bciarena.entries.environments import interpreter_for
@@ -90,7 +91,8 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
     with ExitStack() as stack:
         folder = stack.enter_context(scratch())
         tell({"stage": "fetching"})
-        recording = open_recording(storage.fetch(payload["data"]))
+        data = storage.fetch(payload["data"])
+        recording = open_recording(data)
         budget_s = payload.get("budget_s") or max(recording.seconds, LEAST_BUDGET_S)
         if payload.get("subject"):  # a shard may use the whole match's budget: time can be spent unevenly
             recording = recording.part(payload["subject"])
@@ -123,7 +125,9 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
             budget_s=budget_s,
         )
         tell({"stage": "storing"})
-        return outcome_of(result, out, storage)
+        if not storage.is_whole(payload["data"], data):
+            raise Damaged(f"{data}: the recording was changed while it was played")
+        return outcome_of(result, out, storage, None if payload.get("subject") else payload.get("data_digest"))
 
 
 @functools.cache
@@ -157,16 +161,23 @@ def join(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
     with scratch() as folder:
         out = folder / "run"
         result = join_runs(payload, [storage.fetch(shard["run"]) for shard in payload["shards"]], storage, out)
-        return outcome_of(result, out, storage)
+        return outcome_of(result, out, storage, payload.get("data_digest"))
 
 
-def outcome_of(result: dict[str, Any], run: Path, storage: Storage) -> Outcome:
-    """A run as the queue keeps it: its score but the trials, what it used, and the name of its stored folder."""
+def outcome_of(result: dict[str, Any], run: Path, storage: Storage, data_digest: str | None) -> Outcome:
+    """A run as the queue keeps it: its score but the trials, what it used, and the name of its stored folder.
+
+    A run on another recording than the job's is no result.
+    """
     from bciarena.referee import read_ledger
 
     kept = {name: value for name, value in result.items() if name != "trials"}
     kept["notes"] = result["notes"][:NOTES_KEPT]
-    _, _, end = read_ledger(run / "ledger.jsonl")
+    header, _, end = read_ledger(run / "ledger.jsonl")
+    if data_digest and header["data"] != data_digest:
+        raise Fault(
+            "the recording that was played is not the job's: its digest differs; arena verify --digests tells more"
+        )
     kept |= {name: (end or {}).get(name) for name in ("packets", "cpu_s", "wall_s")}
     return Outcome(result["verdict"], kept, storage.put(run), result["reason"])
 

@@ -1,8 +1,12 @@
 """Storage: files and folders under the digest of their content; a local folder, or any fsspec URL.
 
 A file is stored once under ``file/ab/abcd...``. A folder is a list of its files and their digests, itself stored under
-the digest of that list (``tree/...``). A name that is there is complete: things are written beside it and renamed, and
-object stores show an upload only when it is whole. Whoever fetches checks the digest again.
+the digest of that list (``tree/...``). A name that is there is complete: things are written to ``part/`` and renamed,
+and object stores show an upload only when it is whole. Whoever fetches checks the digest again, and so does whoever
+uses what was fetched earlier.
+
+A place is a store only if it has a mark, ``store.json``, with its identity. Where the mark is not there the store is
+away (not mounted, say), and nothing is made in its stead.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import re
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +28,9 @@ from bciarena.jobs import home
 
 NAME = re.compile(r"(file|tree)-([0-9a-f]{64})\Z")
 WHOLE_UPLOADS = {"s3", "s3a", "gs", "gcs", "az", "abfs", "adl", "oci", "memory"}
-PIECE = 1 << 20
+MARK = "store.json"
+ROOMS = {"file", "tree", "part"}
+LEFT_S = 3600.0  # a part that nobody has written to for so long belongs to a process that was killed
 
 
 class Unwell(Fault):
@@ -48,13 +54,17 @@ class Storage:
         A folder, or an fsspec URL (``s3://bucket/arena``, ``sftp://...``). Default: this user's folder.
     cache : Path, optional
         Where `fetch` keeps what it brought here.
+    store : str, optional
+        The identity it must have; by default any store will do.
     """
 
-    def __init__(self, url: str | Path | None = None, cache: Path | None = None) -> None:
+    def __init__(self, url: str | Path | None = None, cache: Path | None = None, store: str | None = None) -> None:
         import fsspec
 
         self.url = str(url or home.storage_url())
         self.cache = cache or home.cache_folder()
+        self.store = store
+        self._seen = False
         try:
             self.fs, root = fsspec.core.url_to_fs(self.url)
         except (ValueError, ImportError) as error:
@@ -73,32 +83,69 @@ class Storage:
         """The URL as messages name it: without user and password."""
         return re.sub(r"(?<=://)[^/@]*@", "", self.url)
 
+    # ------------------------------------------------------------------ the store itself
+
+    def make(self, store: str | None = None) -> Storage:
+        """Make this place a store, unless it is one: an empty place, or one that already holds stored files."""
+        mark = f"{self.root}/{MARK}"
+        with self._trouble_told("making a store"):
+            if not self.fs.exists(mark):
+                self.fs.makedirs(self.root, exist_ok=True)
+                names = {name.rstrip("/").rsplit("/", 1)[-1] for name in self.fs.ls(self.root, detail=False)}
+                others = {name for name in names - ROOMS if not name.startswith(MARK)}
+                if others:
+                    raise BadInput(f"storage {self.shown}: holds other things ({min(others)}); name an empty folder")
+                text = json.dumps({"store": store or uuid.uuid4().hex}).encode()
+                if self.is_local:
+                    _write_once(Path(mark), text)
+                else:
+                    self.fs.pipe_file(mark, text)
+        self.here()
+        return self
+
+    def is_empty(self) -> bool:
+        """Whether nothing is stored here, mark or not."""
+        with self._trouble_told("reading"):
+            return not any(self.fs.exists(f"{self.root}/{room}") for room in ROOMS)
+
+    def here(self) -> None:
+        """Raise Unwell where the store is away, or where another one is in its place."""
+        if self._seen and not self.is_local:
+            return  # a bucket cannot be unmounted under us
+        mark = f"{self.root}/{MARK}"
+        with self._trouble_told("reading"):
+            if not self.fs.exists(mark):
+                raise Unwell(f"storage {self.shown} is away: {MARK} is not there; mount it, and the work goes on")
+            try:
+                store = str(json.loads(self.fs.cat_file(mark))["store"])
+            except (ValueError, KeyError, TypeError):
+                raise Unwell(f"storage {self.shown}: {MARK} is damaged; put it back from a backup") from None
+        if self.store not in (None, store):
+            raise Unwell(
+                f"storage {self.shown} is another store than the one of this database ({store}, not {self.store}); "
+                "mount the right one, or name it with --storage"
+            )
+        self.store, self._seen = store, True
+
     # ------------------------------------------------------------------ putting
 
     def put(self, path: str | Path) -> str:
         """Store a file or a folder (regular files only); returns its name. Twice the same is stored once."""
         path = Path(path)
         if path.is_dir():
-            files = {}
-            for item in sorted(path.rglob("*")):
-                if item.is_symlink() or not (item.is_file() or item.is_dir()):
-                    raise BadInput(f"{item}: is neither a file nor a folder; links and devices are not stored")
-                if item.is_file():
-                    files[item.relative_to(path).as_posix()] = [self._put_file(item), item.stat().st_size]
+            files = _digests(path)
+            for name, (digest, _) in files.items():
+                self._place("file", digest, path / name)
             return self._put_bytes("tree", _manifest_text(files))
         if not path.is_file():
             raise BadInput(f"{path}: no such file or folder")
-        return f"file-{self._put_file(path)}"
+        digest = _digest(path)
+        self._place("file", digest, path)
+        return f"file-{digest}"
 
     def put_bytes(self, content: bytes) -> str:
         """Store a small file from memory; returns its name."""
         return self._put_bytes("file", content)
-
-    def _put_file(self, path: Path) -> str:
-        with open(path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        self._place("file", digest, path)
-        return digest
 
     def _put_bytes(self, kind: str, content: bytes) -> str:
         digest = hashlib.sha256(content).hexdigest()
@@ -108,11 +155,15 @@ class Storage:
     def _place(self, kind: str, digest: str, content: bytes | Path) -> None:
         final = self._where(kind, digest)
         size = len(content) if isinstance(content, bytes) else content.stat().st_size
+        self.here()
         with self._trouble_told("writing"):
             if self.fs.exists(final) and self.fs.size(final) == size:
+                if self.is_local:
+                    with suppress(PermissionError):  # another user's; then its age is that of its first storing
+                        os.utime(final)
                 return
-            beside = final if self._whole_uploads else f"{final}.{uuid.uuid4().hex}.part"
-            self.fs.makedirs(final.rsplit("/", 1)[0], exist_ok=True)
+            beside = final if self._whole_uploads else f"{self.root}/part/{uuid.uuid4().hex}"
+            self._make_folders(f"{kind}/{digest[:2]}", "part")
             try:
                 if isinstance(content, bytes):
                     self.fs.pipe_file(beside, content)
@@ -122,12 +173,24 @@ class Storage:
                     os.chmod(beside, 0o444)  # shared by all who fetch it
                     _to_disk(beside)
                     os.replace(beside, final)
+                    self.here()  # else it went to what was uncovered when the store was unmounted
                 elif beside != final:
                     self.fs.mv(beside, final)
             except BaseException:
                 if beside != final and self.fs.exists(beside):
                     self.fs.rm_file(beside)
                 raise
+
+    def _make_folders(self, *paths: str) -> None:
+        """Folders inside the store; never the store itself."""
+        for path in paths:
+            if not self.is_local:
+                self.fs.makedirs(f"{self.root}/{path}", exist_ok=True)
+                continue
+            place = Path(self.root)
+            for part in path.split("/"):
+                place = place / part
+                place.mkdir(exist_ok=True)
 
     # ------------------------------------------------------------------ reading
 
@@ -164,16 +227,19 @@ class Storage:
         return {path: (entry[0], entry[1]) for path, entry in json.loads(self._bytes(kind, digest)).items()}
 
     def fetch(self, name: str) -> Path:
-        """A local, read-only copy of a stored file or folder, kept in the cache; digests are checked on the way in.
+        """A local, read-only copy of a stored file or folder, kept in the cache; digests are checked at every use.
 
         The path ends when the cache is trimmed; do not write to it.
         """
         kind, digest = _split(name)
         place = self.cache / kind / digest[:2] / digest
+        with self._trouble_told("reading", self.cache):
+            if place.exists() and not self.is_whole(name, place):
+                self._drop(place)
         if not place.exists():
             with self._trouble_told("fetching", self.cache):
                 place.parent.mkdir(parents=True, exist_ok=True)
-                beside = place.with_name(f".{digest}.{uuid.uuid4().hex}.part")
+                beside = self._cache_part()
                 try:
                     if kind == "file":
                         self._bring(digest, beside)
@@ -187,6 +253,28 @@ class Storage:
                     _remove(beside)
         os.utime(place)  # for `trim`: used now
         return place
+
+    def is_whole(self, name: str, place: Path) -> bool:
+        """Whether a fetched file or folder still is what its name says: every byte is read."""
+        kind, digest = _split(name)
+        try:
+            found = _digest(place) if kind == "file" else hashlib.sha256(_manifest_text(_digests(place))).hexdigest()
+        except (OSError, BadInput):  # a file of it is gone, or is none any more
+            return False
+        return found == digest
+
+    def _cache_part(self) -> Path:
+        """A place in the cache for what is not whole yet, or not any more."""
+        part = self.cache / "part" / uuid.uuid4().hex
+        part.parent.mkdir(parents=True, exist_ok=True)
+        return part
+
+    def _drop(self, place: Path) -> None:
+        """Remove from the cache: gone under its name before it is incomplete."""
+        beside = self._cache_part()
+        with suppress(FileNotFoundError):  # another process was first
+            os.replace(place, beside)
+        _remove(beside)
 
     def _bring_tree(self, name: str, folder: Path) -> None:
         folder.mkdir()
@@ -203,38 +291,50 @@ class Storage:
             _link_or_copy(source, target)
         else:
             self.fs.get_file(source, str(target))
-        with open(target, "rb") as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                raise Damaged(f"storage {self.shown}: file-{digest} is damaged: its digest does not match")
+        if _digest(target) != digest:
+            raise Damaged(f"storage {self.shown}: file-{digest} is damaged: its digest does not match")
 
     def trim(self, keep_bytes: int, idle_s: float = 3600.0) -> int:
         """Remove from the cache what was used longest ago, until it is small enough; never what was used just now."""
         import time
 
-        places = [path for path in self.cache.glob("*/??/*") if not path.name.startswith(".")]
+        places = [path for room in ("file", "tree") for path in self.cache.glob(f"{room}/??/*")]
         used = sorted((path.stat().st_mtime, path) for path in places)
         sizes = {path: _size(path) for _, path in used}
         total, removed = sum(sizes.values()), 0
         for moment, path in used:
             if total <= keep_bytes or moment > time.time() - idle_s:
                 break
-            beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
-            os.replace(path, beside)  # gone under its name before it is incomplete
-            _remove(beside)
+            self._drop(path)
             total -= sizes[path]
             removed += 1
         return removed
 
+    def clean(self, left_s: float = LEFT_S) -> int:
+        """Remove what killed processes left half-written, in a storage folder and in the cache; returns how many."""
+        import time
+
+        folders = [self.cache / "part"] + ([Path(self.root) / "part"] if self.is_local else [])
+        removed = 0
+        for path in (path for folder in folders for path in folder.glob("*")):
+            with suppress(FileNotFoundError):  # another process cleans, too, or it is whole by now
+                if path.stat().st_mtime < time.time() - left_s:
+                    _remove(path)
+                    removed += 1
+        return removed
+
     def probe(self) -> None:
         """Try whether storage can be reached and written; raises Unwell with one clear line."""
+        self._seen = False
+        self.here()
         with self._trouble_told("reaching"):
-            self.fs.makedirs(self.root, exist_ok=True)
             if self.is_local:
-                mark = f"{self.root}/.probe.{uuid.uuid4().hex}"
+                self._make_folders("part")
+                trial = Path(self.root) / "part" / uuid.uuid4().hex
                 try:
-                    Path(mark).write_bytes(bytes(65536))
+                    trial.write_bytes(bytes(65536))
                 finally:
-                    Path(mark).unlink(missing_ok=True)
+                    trial.unlink(missing_ok=True)
             else:
                 self.fs.ls(self.root, detail=False)
 
@@ -243,6 +343,7 @@ class Storage:
 
     def _there(self, kind: str, digest: str) -> str:
         """Where something is stored; asked first: each kind of store says "not there" its own way."""
+        self.here()
         where = self._where(kind, digest)
         if not self.fs.exists(where):
             raise Missing(f"storage {self.shown}: {kind}-{digest} is not there")
@@ -272,6 +373,34 @@ def _split(name: str) -> tuple[str, str]:
     if match is None:
         raise BadInput(f"{name!r} is no name of a stored file or folder")
     return match[1], match[2]
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digests(folder: Path) -> dict[str, list[Any]]:
+    """Digest and size of every file in a folder, by its path there."""
+    files = {}
+    for item in sorted(folder.rglob("*")):
+        if item.is_symlink() or not (item.is_file() or item.is_dir()):
+            raise BadInput(f"{item}: is neither a file nor a folder; links and devices are not stored")
+        if item.is_file():
+            files[item.relative_to(folder).as_posix()] = [_digest(item), item.stat().st_size]
+    return files
+
+
+def _write_once(path: Path, content: bytes) -> None:
+    """A file that appears whole; of several who write it at once the first one's stays."""
+    beside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    try:
+        beside.write_bytes(content)
+        _to_disk(str(beside))
+        with suppress(FileExistsError):
+            os.link(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _manifest_text(files: dict[str, list[Any]]) -> bytes:

@@ -76,9 +76,11 @@ def enqueue_grid(grid: Grid, queue: Queue, storage: Storage) -> list[Cell]:
     models = {spec: storage.put(folder) for spec, folder in grid.models.items()}
     cells = []
     for path, spec, seed in product(grid.data, grid.entries, range(grid.seeds)):
-        subjects = len(open_recording(path).subjects) if grid.shards else 1
+        recording = open_recording(path)
+        subjects = len(recording.subjects) if grid.shards else 1
         about, digest = stored[spec]
         payload = {**about, **grid.options, "challenge": grid.book.id, "data": storage.put(path), "seed": seed}
+        payload["data_digest"] = recording.digest
         if spec in models:
             payload["model"] = models[spec]
         parts = [grid.book.digest, digest, payload["data"], payload.get("model"), seed, sorted(grid.options.items())]

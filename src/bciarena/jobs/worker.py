@@ -34,6 +34,7 @@ LOOKS_EVERY = 2  # beats, for saying that the worker lives and for sweeping afte
 LEAST_WAIT_S, MOST_WAIT_S = 0.02, 0.5  # between two looks at an empty queue
 DATABASE_WAIT_S = 1.0
 UNWELL_WAIT_S = (2.0, 60.0)
+CLEAN_EVERY_S = 3600.0
 LEAST_FREE_BYTES = 64 << 20
 JOB_LIMIT_S = 6 * 3600.0  # a match has its own, much smaller budget; this is for what hangs outside of it
 
@@ -84,6 +85,7 @@ class Work:
         self._away = False
         self._unwell_wait_s = UNWELL_WAIT_S[0]
         self._well_at = 0.0  # look for work only after this moment
+        self._clean_at = 0.0
 
     def run(self) -> None:
         """Work until told to stop; what is unfinished then goes back to the queue, uncounted."""
@@ -92,6 +94,7 @@ class Work:
         try:
             wait_s = LEAST_WAIT_S
             while not self.stopping.is_set():
+                self._clean()
                 took = self._fill()
                 self._ended += self.engine.poll(0.0 if took and self.engine.free() else wait_s)
                 busy = took or bool(self._ended)
@@ -138,6 +141,8 @@ class Work:
                     raise Unwell(f"{folder}: less than {LEAST_FREE_BYTES >> 20} MiB are free; make room")
             if self.trouble:
                 self.storage.probe()
+            else:
+                self.storage.here()
         except (Unwell, OSError) as trouble:
             self._suffer(str(trouble))
             return False
@@ -145,6 +150,16 @@ class Work:
             self.say("trying again")
             self.trouble = None
         return True
+
+    def _clean(self) -> None:
+        """Now and then, remove what killed processes left half-written in storage and cache."""
+        if time.monotonic() < self._clean_at:
+            return
+        self._clean_at = time.monotonic() + CLEAN_EVERY_S
+        try:
+            self.storage.clean()
+        except OSError as error:
+            self.say(f"half-written files cannot be removed: {error}")
 
     def _suffer(self, trouble: str) -> None:
         if trouble != self.trouble:

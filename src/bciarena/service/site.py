@@ -17,7 +17,7 @@ from starlette.datastructures import FormData, UploadFile
 
 from bciarena.jobs.db import open_database
 from bciarena.jobs.queue import Queue
-from bciarena.jobs.storage import Storage
+from bciarena.jobs.stores import open_storage
 from bciarena.service import figures
 from bciarena.service.boards import Boards
 from bciarena.service.models import Account
@@ -36,7 +36,7 @@ class Site:
     def __init__(self, settings: Settings, engine: sa.Engine | None = None) -> None:
         self.settings = settings
         self.engine = engine or open_database(settings.database)
-        self.storage = Storage(settings.storage)
+        self.storage = open_storage(self.engine, settings.storage)
         self.queue = Queue(self.engine)
         self.signer = Signer(settings.secret)
         self.boards = Boards()

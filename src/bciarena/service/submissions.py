@@ -68,6 +68,7 @@ def _queue(session: Session, version: Version, phase: Phase, team: Team, boxed: 
         "challenge": phase.contest.rulebook,
         "entry": version.package,
         "data": phase.data,
+        "data_digest": phase.data_about.get("digest"),
         "clock": "think",
         # What strangers upload runs boxed or not at all; our own entries may run without a box, and are marked so.
         "sandbox": "none" if team.house and not boxed else BOXED,

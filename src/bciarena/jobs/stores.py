@@ -1,0 +1,38 @@
+"""Which storage belongs to a database: the first process makes it or takes it, all others must find the same one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from bciarena.errors import BadInput
+from bciarena.jobs.db import UPGRADE_LOCK, writing
+from bciarena.jobs.model import Fact, Job
+from bciarena.jobs.storage import Storage
+
+STORE = "store"
+
+
+def open_storage(engine: sa.Engine, url: str | Path | None = None, cache: Path | None = None) -> Storage:
+    """The storage of a database. One that is away now is opened all the same: whoever uses it is told.
+
+    A database that knows no storage yet gets this one, which is made where there is none; but a database with jobs
+    has a storage somewhere, so an empty place is refused then.
+    """
+    storage = Storage(url, cache)
+    with writing(engine) as session:
+        if engine.dialect.name == "postgresql":
+            session.execute(sa.text(f"select pg_advisory_xact_lock({UPGRADE_LOCK})"))
+        known = session.get(Fact, STORE)
+        if known is None:
+            if session.scalar(sa.select(Job.id).limit(1)) is not None and storage.is_empty():
+                raise BadInput(
+                    f"storage {storage.shown}: is empty, but the database has jobs; mount it, or name the right one"
+                )
+            storage.make()
+            assert storage.store is not None
+            known = Fact(name=STORE, value=storage.store)
+            session.add(known)
+        storage.store = known.value
+    return storage
