@@ -31,7 +31,7 @@ def test_a_database_from_before_marks_takes_the_storage_it_has_but_no_empty_one(
     storage = Storage(tmp_path / "store").make()
     name = storage.put_bytes(b"x")
     (tmp_path / "store" / "store.json").unlink()
-    queue.put("noop", {})
+    queue.put("match", {})
     with pytest.raises(BadInput, match="is empty, but the database has jobs"):
         open_storage(queue.engine, tmp_path / "unmounted")
     assert not (tmp_path / "unmounted").exists()

@@ -104,9 +104,9 @@ class Storage:
         return self
 
     def is_empty(self) -> bool:
-        """Whether nothing is stored here, mark or not."""
+        """Whether there is nothing here: no mark, nothing stored."""
         with self._trouble_told("reading"):
-            return not any(self.fs.exists(f"{self.root}/{room}") for room in ROOMS)
+            return not any(self.fs.exists(f"{self.root}/{name}") for name in (MARK, *ROOMS))
 
     def here(self) -> None:
         """Raise Unwell where the store is away, or where another one is in its place."""

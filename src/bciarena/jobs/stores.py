@@ -26,7 +26,7 @@ def open_storage(engine: sa.Engine, url: str | Path | None = None, cache: Path |
             session.execute(sa.text(f"select pg_advisory_xact_lock({UPGRADE_LOCK})"))
         known = session.get(Fact, STORE)
         if known is None:
-            if session.scalar(sa.select(Job.id).limit(1)) is not None and storage.is_empty():
+            if session.scalar(sa.select(Job.id).where(Job.kind != "noop").limit(1)) is not None and storage.is_empty():
                 raise BadInput(
                     f"storage {storage.shown}: is empty, but the database has jobs; mount it, or name the right one"
                 )
