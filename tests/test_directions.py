@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).resolve().parents[1] / "src" / "bciarena"
-LOW = {"errors", "plaintext"}
+LOW = {"errors", "plaintext", "verdicts", "writing"}
 MAY = {
     "recording": LOW,
     "challenges": LOW | {"recording"},
@@ -19,7 +19,8 @@ MAY = {
     "contestant": {"wire"},
     "referee": LOW | {"challenges", "stream", "recording", "wire"},
     "decoders": LOW | {"challenges", "recording", "simulator"},
-    "report": LOW | {"challenges", "referee", "recording"},
+    "runs": LOW | {"challenges", "recording", "referee", "stream", "match"},
+    "report": LOW | {"challenges", "referee", "recording", "runs"},
     "importing": LOW | {"challenges", "recording"},
 }
 

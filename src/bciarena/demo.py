@@ -6,14 +6,13 @@ Every step looks first whether its result is there, so an interrupted build goes
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, ThreadPoolExecutor, as_completed, wait
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -182,19 +181,12 @@ def _models(site: Site) -> Path:
 
 
 def _train_one(site: Site, one: Reference) -> None:
-    from bciarena.entries.environments import interpreter_for
-    from bciarena.entries.package import open_entry
-    from bciarena.sandbox.training import train_boxed
+    from bciarena.entries.opened import opened
 
     book = rulebook(one.challenge)
     target = _models(site) / one.name.strip("@")
-    beside = target.with_name(f".{target.name}.part")
-    shutil.rmtree(beside, ignore_errors=True)
-    with open_entry(one.name, book) as package:
-        box: Literal["bwrap", "none"] = "bwrap" if site.settings.boxed else "none"
-        data = site.settings.home / "data" / f"{one.challenge}-training"
-        train_boxed(package, interpreter_for(package), book, data, beside, sandbox=box, budget_s=3600)
-    os.replace(beside, target)
+    with opened(one.name, book, sandbox="bwrap" if site.settings.boxed else "none") as ready:
+        ready.train(site.settings.home / "data" / f"{one.challenge}-training", target, budget_s=3600)
 
 
 def _submit(site: Site, owner_id: int, one: Reference) -> None:

@@ -4,6 +4,8 @@ They are different types because they end differently: wrong input is told in on
 entry gets a final verdict (exit 1), and a fault of ours is retried and shown to the operator (exit 3).
 """
 
+from bciarena.verdicts import Verdict
+
 
 class ArenaError(Exception):
     """Base of everything this package raises on purpose."""
@@ -18,16 +20,25 @@ class EntryFailed(ArenaError):
 
     Parameters
     ----------
-    verdict : str
-        A verdict of the score file, e.g. ``crashed``.
+    verdict : Verdict
+        How its run ended, e.g. ``crashed``.
     reason : str
         What happened, for the contestant.
     """
 
-    def __init__(self, verdict: str, reason: str) -> None:
+    def __init__(self, verdict: Verdict, reason: str) -> None:
         super().__init__(f"{verdict}: {reason}")
-        self.verdict = verdict
+        self.verdict: Verdict = verdict
         self.reason = reason
+
+
+class CheckFailed(EntryFailed):
+    """``arena check`` found what would cost the entry its score."""
+
+    def __init__(self, problem: str) -> None:
+        ArenaError.__init__(self, f"check: {problem}")
+        self.verdict = "invalid_entry"
+        self.reason = problem
 
 
 class Fault(ArenaError):

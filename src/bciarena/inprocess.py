@@ -13,6 +13,7 @@ from bciarena.match import End, Match
 from bciarena.recording import Recording, open_recording
 from bciarena.referee.desk import Clock
 from bciarena.runs import run_match
+from bciarena.verdicts import Verdict
 
 
 class _OverBudget(BaseException):
@@ -39,7 +40,8 @@ def in_process(entry: Any) -> Any:
 
     def player(match: Match) -> End:
         wall, cpu = time.monotonic(), time.process_time()
-        verdict, reason, notes = "ok", "", ["played in the referee's own process: not for ranking"]
+        verdict: Verdict = "ok"
+        reason, notes = "", ["played in the referee's own process: not for ranking"]
         try:
             play_plain(entry, _Client(match))  # type: ignore[no-untyped-call]
         except _OverBudget:

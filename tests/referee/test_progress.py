@@ -3,6 +3,7 @@
 from bciarena.challenges import rulebook
 from bciarena.match import Match
 from bciarena.referee.ledger import Ledger
+from bciarena.stream import Stream
 from tests.making import make_recording
 
 IMAGERY = rulebook("imagery")
@@ -11,7 +12,7 @@ IMAGERY = rulebook("imagery")
 def test_progress_names_subject_block_and_trial():
     blocks = [(3000, {0: 201, 605: 202, 640: 203}), (700, {100: 201})]
     told = []
-    match = Match(IMAGERY, make_recording(IMAGERY, blocks), Ledger({}), on_progress=told.append)
+    match = Match(IMAGERY, Stream(IMAGERY, make_recording(IMAGERY, blocks)), Ledger({}), on_progress=told.append)
     while match.next():
         told.append(match.progress)
     at = {(now.block, now.packets): now.trial for now in told}
@@ -23,7 +24,7 @@ def test_progress_names_subject_block_and_trial():
 def test_progress_does_not_tell_where_hidden_trials_begin():
     book = rulebook("speller")
     code = next(iter(book.opens))
-    match = Match(book, make_recording(book, [(3000, {100: code, 1600: code})]), Ledger({}))
+    match = Match(book, Stream(book, make_recording(book, [(3000, {100: code, 1600: code})])), Ledger({}))
     trials = set()
     while match.next():
         trials.add(match.progress.trial)

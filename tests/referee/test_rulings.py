@@ -12,6 +12,7 @@ from bciarena.challenges.spans import packet_end, trial_spans
 from bciarena.inprocess import play
 from bciarena.match import Match
 from bciarena.referee import Ledger, Referee, Truth, judge
+from bciarena.stream import Stream
 from tests.making import make_block, make_recording, report
 
 IMAGERY, TURING, SPELLER = rulebook("imagery"), rulebook("turing"), rulebook("speller")
@@ -50,7 +51,7 @@ def test_r3_report_right_after_the_next_trigger_packet_belongs_to_the_earlier_tr
 @pytest.mark.parametrize(("samples", "sizes"), [(20, [10, 10]), (21, [10, 10, 1]), (9, [9]), (10, [10]), (11, [10, 1])])
 def test_r4_no_packet_is_empty(samples, sizes):
     """最后一个数据包长度可能小于 40ms."""
-    match = Match(IMAGERY, make_recording(IMAGERY, [(samples, {0: 201})]), Ledger({}))
+    match = Match(IMAGERY, Stream(IMAGERY, make_recording(IMAGERY, [(samples, {0: 201})])), Ledger({}))
     got = []
     while packet := match.next():
         got.append(packet.data.shape[1])

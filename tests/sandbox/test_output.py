@@ -1,11 +1,11 @@
-import json
 import os
 
-from bciarena.sandbox.output import MOST_MARKS, TAIL_BYTES, Output, write_index
+from bciarena.runs import RunFolder
+from bciarena.sandbox.output import MOST_MARKS, TAIL_BYTES, Output
 
 
 def written(tmp_path, most, *chunks):
-    output = Output("stdout", tmp_path, most)
+    output = Output("stdout", RunFolder(tmp_path), most)
     for packet, raw in chunks:
         os.write(output.write_fd, raw)
         output.drain(packet)
@@ -17,9 +17,7 @@ def test_what_was_printed_at_which_packet(tmp_path):
     output = written(tmp_path, 1000, (0, b"hello\n"), (3, b"a"), (3, b"b\n"), (7, "错\n".encode()))
     output.close()
     assert (tmp_path / "stdout.txt").read_text("utf-8") == "hello\nab\n错\n"
-    write_index(tmp_path, [output])
-    lines = [json.loads(line) for line in (tmp_path / "output.jsonl").read_text().splitlines()]
-    assert lines == [{"stream": "stdout", "offset": o, "packet": p} for o, p in ((0, 0), (6, 3), (9, 7))]
+    assert output.marks == [{"stream": "stdout", "offset": o, "packet": p} for o, p in ((0, 0), (6, 3), (9, 7))]
 
 
 def test_cut_with_a_note_and_its_end(tmp_path):

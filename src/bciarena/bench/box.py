@@ -19,12 +19,10 @@ from typing import Any
 import numpy as np
 
 from bciarena.challenges import rulebook
-from bciarena.entries.environments import interpreter_for
-from bciarena.entries.package import open_entry
+from bciarena.entries.opened import opened
 from bciarena.errors import Fault
 from bciarena.recording.model import Block, Recording, Subject
-from bciarena.runs import run_match
-from bciarena.sandbox import boxed
+from bciarena.runs import RunFolder
 
 PACKETS = 20_000
 SHAPES = {"imagery": 201, "liveness": 1, "rehab": 1}  # 65x10, 6x50, 78x40, and a code that opens a trial in each
@@ -92,9 +90,8 @@ def plain_loop(recording: Recording, packet_n: int) -> tuple[float, float]:
 
 def play(challenge: str, name: str, recording: Recording, folder: Path, out: Path) -> dict[str, Any]:
     book = rulebook(challenge)
-    with open_entry(f"{folder / 'timed.py'}:{name}", book) as package:
-        player = boxed(package, interpreter_for(package))
-        result = run_match(book, recording, player, out=out, force=True, clock="data", budget_s=600)
+    with opened(f"{folder / 'timed.py'}:{name}", book) as ready:
+        result = ready.run(recording, out=out, force=True, clock="data", budget_s=600)
     if result["verdict"] != "ok":
         raise Fault(f"the bench's own entry failed: {result['verdict']}: {result['reason']}")
     return result
@@ -107,7 +104,7 @@ def per_packet(folder: Path) -> list[dict[str, Any]]:
         recording = recording_of(challenge, PACKETS)
         plain = plain_loop(recording, book.packet_n)
         play(challenge, "Timed", recording, folder, folder / "run")
-        boxed_s = json.loads((folder / "run" / "stdout.txt").read_text())
+        boxed_s = json.loads(b"".join(piece.raw for piece in RunFolder(folder / "run").printed()))
         rows.append(
             {
                 "measure": f"boxed packet {len(book.channels) + 1}x{book.packet_n}",
@@ -132,7 +129,8 @@ def start_up(folder: Path, times: int = 7) -> dict[str, Any]:
         own.append(time.perf_counter() - began)
         result = play("imagery", "Quick", recording, folder, folder / "run")
         assert result["verdict"] == "ok"
-        end = json.loads((folder / "run" / "ledger.jsonl").read_text().splitlines()[-1])
+        end = RunFolder(folder / "run").ledger().end
+        assert end is not None
         whole.append(end["wall_s"])
     own_s, whole_s = sorted(own)[times // 2], sorted(whole)[times // 2]
     return {

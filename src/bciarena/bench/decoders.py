@@ -27,7 +27,7 @@ from bciarena.inprocess import in_process
 from bciarena.match import Player, Progress
 from bciarena.recording import Recording, open_recording, open_sets
 from bciarena.report.statistics import intervals
-from bciarena.runs import run_match
+from bciarena.runs import RunFolder, run_match
 
 FRESH_SEED = 61_847
 """Seed of the simulated people. Nobody tuned on it; whoever has looked at single trials of it must choose another."""
@@ -169,8 +169,7 @@ def _row(track: Track, name: str, place: Path, tell: Tell) -> dict[str, Any]:
     first = recording.subjects[0]
     with _first_in_line() as alone:
         run_match(book, Recording((replace(first, blocks=first.blocks[:1]),)), player, out=out, force=True)
-    with np.load(out / "think.npz") as file:
-        p50, p99 = np.percentile(file["think_s"], [50, 99]) * 1e3
+    p50, p99 = np.percentile(RunFolder(out).think_s(), [50, 99]) * 1e3
     reach = intervals(result)["score"]
     row: dict[str, Any] = {
         "track": track.name,
@@ -197,23 +196,20 @@ def _row(track: Track, name: str, place: Path, tell: Tell) -> dict[str, Any]:
 
 def _entry(track: Track, name: str, place: Path) -> tuple[Player, float, float]:
     """A reference entry in its box, trained there too: player, seconds of training, megabytes of model."""
-    from bciarena.entries.environments import interpreter_for
-    from bciarena.entries.package import open_entry
-    from bciarena.sandbox import boxed
-    from bciarena.sandbox.training import train_boxed
+    from bciarena.entries.opened import opened
 
     book = rulebook(track.challenge)
 
     def player(match: Any) -> Any:
-        with open_entry(name, book) as package:
-            return boxed(package, interpreter_for(package), model=model)(match)
+        with opened(name, book, model=model) as ready:
+            return ready.player()(match)
 
     model, train_s, size = None, 0.0, 0
-    with open_entry(name, book) as package:
-        if package.needs_model and track.train is not None:
+    with opened(name, book) as ready:
+        if ready.package.needs_model and track.train is not None:
             model = place / f"model{name}"
             begin = time.perf_counter()
-            train_boxed(package, interpreter_for(package), book, track.train, model)
+            ready.train(track.train, model)
             train_s = time.perf_counter() - begin
             size = sum(path.stat().st_size for path in model.rglob("*") if path.is_file())
     return player, train_s, size / 1e6

@@ -16,6 +16,7 @@ from bciarena.challenges import rulebook
 from bciarena.match import Match
 from bciarena.recording import Block, Recording, Subject
 from bciarena.referee import Ledger, Truth, judge
+from bciarena.stream import Stream
 
 PACKETS = 20_000
 HOUR_N = 250 * 3600
@@ -41,7 +42,7 @@ def _packet() -> dict[str, Any]:
     data = recording.subjects[0].blocks[0].data
     ours, plain = [], []
     for _ in range(5):  # in turn, so that both meet the same noise
-        match = Match(rulebook("imagery"), recording, Ledger({}))
+        match = Match(rulebook("imagery"), Stream(rulebook("imagery"), recording), Ledger({}))
         begin = time.perf_counter()
         while match.next():
             pass
@@ -60,9 +61,11 @@ from bciarena.challenges import rulebook
 from bciarena.match import Match
 from bciarena.recording import open_recording
 from bciarena.referee import Ledger
+from bciarena.stream import Stream
 def used(): return int(open('/proc/self/status').read().split('RssAnon:')[1].split()[0])
 recording = open_recording(sys.argv[1])
-match = Match(rulebook('imagery'), recording, Ledger({}))
+book = rulebook('imagery')
+match = Match(book, Stream(book, recording), Ledger({}))
 for _ in range(2000): match.next()
 before = used()
 while match.next(): pass

@@ -60,4 +60,4 @@ def _words(run: dict[str, Any]) -> str:
 def result_of(run: dict[str, Any]) -> None:
     """A run that failed by its own fault ends the command as `arena run` would."""
     if run["state"] == "failed":
-        raise EntryFailed(run["verdict"] or "failed", run["reason"])
+        raise EntryFailed(run["verdict"], run["reason"])

@@ -26,7 +26,7 @@ def main(
     from bciarena.challenges import rulebook
     from bciarena.cli._playing import checked, progress
     from bciarena.entries.checkup import check
-    from bciarena.errors import EntryFailed
+    from bciarena.errors import CheckFailed
 
     book = rulebook(checked.challenge(entry_spec, challenge))
     box = checked.sandbox(sandbox)
@@ -47,4 +47,4 @@ def main(
     if found.problems:
         first = found.problems[0].splitlines()[0]
         more = f" (and {len(found.problems) - 1} more)" if len(found.problems) > 1 else ""
-        raise EntryFailed("check", f"{first}{more}")
+        raise CheckFailed(f"{first}{more}")

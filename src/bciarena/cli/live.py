@@ -96,24 +96,23 @@ def run(
     """Run an entry on a live stream: packets cut as in the contest, answers sent to the lab's page."""
     from bciarena.challenges import rulebook
     from bciarena.cli._playing import checked
-    from bciarena.entries.environments import interpreter_for
-    from bciarena.entries.package import open_entry
+    from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed
     from bciarena.live.commands import run_live
-    from bciarena.sandbox import boxed
 
     book = rulebook(checked.challenge(entry_spec, challenge))
     if out.exists():
         raise BadInput(f"{out}: exists already; choose another name")
-    with open_entry(entry_spec, book) as package:
-        player = boxed(package, interpreter_for(package), sandbox=checked.sandbox(sandbox), model=model)
-        result = run_live(book, player, stream, out, hub=hub, seconds=seconds, stop=_stop(), say=_say)
+    with opened(entry_spec, book, sandbox=checked.sandbox(sandbox), model=model) as ready:
+        about = {"entry": entry_spec, "name": ready.package.name, "model": str(model or "")}
+        result = run_live(ready, stream, out, hub=hub, seconds=seconds, stop=_stop(), say=_say, about=about)
     if as_json:
         print(json.dumps(result, ensure_ascii=False, indent=1))
     else:
-        print(f"{result['challenge']}  {result['verdict']}  recording in {result['data']}")
-        if "score" in result:
-            print(f"score {result['score']:.4f} {result['unit']}")
+        print(f"{result['challenge']}  {result['verdict']}  recording in {out / 'data'}")
+        print(f"score {result['score']:.4f} {result['unit']}")
+        for note in result["notes"][:20]:
+            print(f"note: {note}")
     if result["verdict"] != "ok":
         raise EntryFailed(result["verdict"], result["reason"])
 

@@ -33,36 +33,25 @@ def main(
 
     from bciarena.challenges import rulebook
     from bciarena.cli._playing import checked, progress
-    from bciarena.entries.environments import interpreter_for
-    from bciarena.entries.package import open_entry
+    from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed
     from bciarena.recording import open_recording
-    from bciarena.runs import run_match
-    from bciarena.sandbox import boxed
+    from bciarena.writing import refuse_existing
 
     book = rulebook(checked.challenge(entry_spec, challenge))
     box = checked.sandbox(sandbox)
     if budget is not None and not budget > 0:
         raise BadInput(f"--budget {budget:g}: must be more than 0 seconds")
-    if out is not None and out.exists() and not force:
-        raise BadInput(f"{out}: exists already; choose another name or give --force to replace it")
+    if out is not None:
+        refuse_existing(out, force)
     recording = open_recording(data)
-    with open_entry(entry_spec, book, entry=entry, python=python) as package:
-        player = boxed(package, interpreter_for(package), sandbox=box, model=model)
-        about = {"entry": entry_spec, "name": package.name, "model": str(model or ""), "python": python or ""}
-        with progress(f"playing {package.name}") as shown:
-            result = run_match(
-                book,
-                recording,
-                player,
-                out=out,
-                force=force,
-                clock=checked.clock(clock),
-                sandbox=box,
-                entry_digest=package.digest,
-                about=about,
-                on_progress=shown,
-                budget_s=budget,
+    with opened(entry_spec, book, entry=entry, python=python, sandbox=box, model=model) as ready:
+        name = ready.package.name
+        about = {"entry": entry_spec, "name": name, "model": str(model or ""), "python": python or ""}
+        ticks = checked.clock(clock)
+        with progress(f"playing {name}") as shown:
+            result = ready.run(
+                recording, out=out, force=force, clock=ticks, about=about, on_progress=shown, budget_s=budget
             )
     if as_json:
         print(json.dumps(result, ensure_ascii=False, indent=1))

@@ -17,14 +17,11 @@ def main(
 ) -> None:
     """Recompute the score of a kept run from its ledger and the data, and compare it with the stored one."""
     from bciarena.errors import BadInput
-    from bciarena.runs import rescore
+    from bciarena.runs import RunFolder, rescore
 
     result = rescore(run, data, rules)
     if rules is None:
-        try:
-            stored = json.loads((run / "score.json").read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise BadInput(f"{run / 'score.json'}: cannot be read ({error})") from error
+        stored = RunFolder(run).score()
         # through JSON once, so that numbers are compared as they are stored
         if stored != json.loads(json.dumps(result)):
             raise BadInput(

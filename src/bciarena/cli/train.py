@@ -31,10 +31,8 @@ def main(
 
     from bciarena.challenges import rulebook
     from bciarena.cli._playing import checked
-    from bciarena.entries.environments import interpreter_for
-    from bciarena.entries.package import open_entry
+    from bciarena.entries.opened import opened
     from bciarena.errors import BadInput
-    from bciarena.sandbox.training import train_boxed
 
     book = rulebook(checked.challenge(entry_spec, challenge))
     box = checked.sandbox(sandbox)
@@ -42,19 +40,16 @@ def main(
         raise BadInput(f"{data}: no such data folder")
     if not budget > 0:
         raise BadInput(f"--budget {budget:g}: must be more than 0 seconds")
-    with open_entry(entry_spec, book, entry=entry, python=python) as package:
-        target = out or Path(package.name.strip("@").replace(":", "-") + "-model")
+    with opened(entry_spec, book, entry=entry, python=python, sandbox=box) as ready:
+        name = ready.package.name
+        target = out or Path(name.strip("@").replace(":", "-") + "-model")
         if target.exists() and not force:
             raise BadInput(f"{target}: exists already; choose another name with --out or give --force to replace it")
         began = time.monotonic()
-        with Console(stderr=True).status(f"training {package.name}"):
-            names = train_boxed(
-                package,
-                interpreter_for(package),
-                book,
+        with Console(stderr=True).status(f"training {name}"):
+            names = ready.train(
                 data,
                 target,
-                sandbox=box,
                 budget_s=budget,
                 on_output=lambda raw: print(raw.decode("utf-8", "replace"), end="", file=sys.stderr, flush=True),
             )

@@ -8,32 +8,20 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from bciarena.challenges.rulebook import Rulebook
-from bciarena.entries.environments import interpreter_for
-from bciarena.entries.package import open_entry
 from bciarena.entries.tiny import tiny_recording
 from bciarena.errors import EntryFailed
 from bciarena.match import Progress
-from bciarena.referee import Truth, answer_text, read_ledger
-from bciarena.runs import run_match
+from bciarena.referee import Truth, answer_text
+from bciarena.runs import Result, RunFolder
+from bciarena.runs.schema import ReportLine
 from bciarena.sandbox.box import Sandbox
+from bciarena.verdicts import MEANING, Verdict
 
 BUDGET_S = 60.0
 WARM_UP = 25  # packets: loading a model on first use is no sign of slowness
 CHATTY_BYTES = 64 << 10  # printed in a minute of data
-
-ADVICE = {
-    "import_error": "It cannot be loaded, so it would get no score.",
-    "crashed": "It stops in the middle: only the reports made until then count.",
-    "over_budget": "It takes longer than the data lasts: such a run is invalid.",
-    "out_of_memory": "It needs more memory than a run has.",
-    "protocol_error": "It writes where only the platform may write.",
-    "killed": "It was ended by a signal.",
-}
 
 
 @dataclass
@@ -65,31 +53,26 @@ def check(
 
     BadInput is raised for what is no entry at all; everything an entry itself does wrong is among the problems.
     """
-    from bciarena.sandbox import boxed
+    from bciarena.entries.opened import opened
 
     found = Checkup(rulebook.id)
     try:
-        with open_entry(spec, rulebook, entry=entry, python=python) as package, tempfile.TemporaryDirectory() as place:
-            found.target, found.dialect = package.target, package.dialect
-            interpreter = interpreter_for(package)
-            found.python = interpreter.version
-            found.warnings += [*package.warnings, *interpreter.warnings]
+        with (
+            opened(spec, rulebook, entry=entry, python=python, sandbox=sandbox, model=model) as ready,
+            tempfile.TemporaryDirectory() as place,
+        ):
+            found.target, found.dialect = ready.package.target, ready.package.dialect
+            found.python = ready.interpreter.version
+            found.warnings += [*ready.package.warnings, *ready.interpreter.warnings]
             run = Path(place) / "run"
-            result = run_match(
-                rulebook,
-                tiny_recording(rulebook),
-                boxed(package, interpreter, sandbox=sandbox, model=model),
-                out=run,
-                budget_s=BUDGET_S,
-                on_progress=on_progress,
-            )
-            _read(found, rulebook, run, result)
+            result = ready.run(tiny_recording(rulebook), out=run, budget_s=BUDGET_S, on_progress=on_progress)
+            _read(found, rulebook, RunFolder(run), result)
     except EntryFailed as error:
         found.problems.append(_explained(error.verdict, error.reason))
     return found
 
 
-def _explained(verdict: str, reason: str) -> str:
+def _explained(verdict: Verdict, reason: str) -> str:
     missing = re.search(r"No module named '([\w.]+)'", reason)
     if missing:
         name = missing[1].split(".")[0]
@@ -98,12 +81,12 @@ def _explained(verdict: str, reason: str) -> str:
             f"Its Python has no module {missing[1]}: put {known} into requirements.txt, or the module into the entry."
         )
     else:
-        hint = ADVICE.get(verdict, "")
+        hint = MEANING[verdict]
     return f"{verdict}: {reason.strip()}\n{hint}".strip()
 
 
-def _read(found: Checkup, rulebook: Rulebook, run: Path, result: dict[str, Any]) -> None:
-    _, reports, _ = read_ledger(run / "ledger.jsonl")
+def _read(found: Checkup, rulebook: Rulebook, run: RunFolder, result: Result) -> None:
+    reports = run.ledger().reports
     found.trials, found.reports = len(result["trials"]), len(reports)
     if result["verdict"] != "ok":
         found.problems.append(_explained(result["verdict"], result["reason"]))
@@ -117,14 +100,14 @@ def _read(found: Checkup, rulebook: Rulebook, run: Path, result: dict[str, Any])
     for note in result["notes"]:
         if note.startswith("after the finish flag"):
             found.problems.append(f"It must leave run by itself when the finish flag is true; {note}.")
-    printed = sum((run / f"{name}.txt").stat().st_size for name in ("stdout", "stderr"))
+    printed = run.printed_bytes()
     if result["verdict"] == "ok" and printed > CHATTY_BYTES:
         found.warnings.append(
             f"It prints {printed >> 10} KiB in a minute of data: of a run 1 MiB is kept, and printing takes time."
         )
 
 
-def _reports_too_early(found: Checkup, rulebook: Rulebook, reports: list[dict[str, Any]]) -> bool:
+def _reports_too_early(found: Checkup, rulebook: Rulebook, reports: list[ReportLine]) -> bool:
     """Whether it reports in trigger packets, in a challenge whose stream has such."""
     if not any(rulebook.mask[code] for code in rulebook.opens):
         return False
@@ -142,7 +125,7 @@ def _reports_too_early(found: Checkup, rulebook: Rulebook, reports: list[dict[st
     return bool(early)
 
 
-def _read_answers(found: Checkup, rulebook: Rulebook, reports: list[dict[str, Any]]) -> None:
+def _read_answers(found: Checkup, rulebook: Rulebook, reports: list[ReportLine]) -> None:
     invalid = [line["value"] for line in reports if not answer_text(rulebook, line["value"])[1]]
     if invalid:
         shown = ", ".join(sorted({json.dumps(value)[:40] for value in invalid})[:3])
@@ -155,7 +138,7 @@ def _read_answers(found: Checkup, rulebook: Rulebook, reports: list[dict[str, An
         )
 
 
-def _read_trials(found: Checkup, rulebook: Rulebook, result: dict[str, Any]) -> None:
+def _read_trials(found: Checkup, rulebook: Rulebook, result: Result) -> None:
     count = [trial["status"] for trial in result["trials"]].count
     if count("late"):
         limit = f"under {rulebook.limit_s:g} s of data" if rulebook.limit_s else "up to the packet with code 241"
@@ -164,10 +147,9 @@ def _read_trials(found: Checkup, rulebook: Rulebook, result: dict[str, Any]) -> 
         found.warnings.append(f"{count('missing')} of {found.trials} trials got no answer: they count as wrong.")
 
 
-def _read_clock(found: Checkup, rulebook: Rulebook, run: Path) -> None:
+def _read_clock(found: Checkup, rulebook: Rulebook, run: RunFolder) -> None:
     """Computing time against the time the data themselves last."""
-    with np.load(run / "think.npz") as file:
-        think_s = file["think_s"][WARM_UP:]
+    think_s = run.think_s()[WARM_UP:]
     if not len(think_s):
         return
     found.busy_share = float(think_s.sum() / (len(think_s) * rulebook.packet_n / rulebook.rate))

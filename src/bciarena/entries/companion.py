@@ -19,7 +19,7 @@ from bciarena.match import Match
 from bciarena.recording import Recording, open_recording
 from bciarena.referee import Ledger, Truth
 from bciarena.runs import score_of
-from bciarena.stream import Packet
+from bciarena.stream import Packet, Stream
 
 STARTER = Path(__file__).parents[1] / "starter"
 PRACTICE = {
@@ -101,7 +101,7 @@ class Rehearsal:
     def restart(self) -> None:
         """Forget all reports and begin anew with the first packet."""
         self._ledger = Ledger({"challenge": self.rulebook.id})
-        self._match = Match(self.rulebook, self._recording, self._ledger)
+        self._match = Match(self.rulebook, Stream(self.rulebook, self._recording), self._ledger)
         self._said = -1
 
     @property
@@ -127,11 +127,12 @@ class Rehearsal:
 
     def _show(self) -> None:
         """One line for people who wait, where there is a terminal."""
-        done = 100 * self._match.packets // self._match.total_packets
+        now = self._match.progress
+        done = 100 * now.packets // max(now.total_packets, 1)
         if done != self._said and sys.stderr.isatty():
             self._said = done
             end = "\n" if self._match.finish_seen else ""
-            print(f"\rplaying: {done} %, {len(self._ledger.lines) - 1} reports", end=end, file=sys.stderr, flush=True)
+            print(f"\rplaying: {done} %, {now.reports} reports", end=end, file=sys.stderr, flush=True)
 
 
 def told(result: dict[str, Any]) -> str:

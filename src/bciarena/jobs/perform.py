@@ -77,12 +77,9 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
     as in ``arena run``.
     """
     from bciarena.challenges import rulebook as find_rulebook
-    from bciarena.entries.environments import interpreter_for
-    from bciarena.entries.package import open_entry
+    from bciarena.entries.opened import opened
     from bciarena.match import LEAST_BUDGET_S
     from bciarena.recording import open_recording
-    from bciarena.runs import run_match
-    from bciarena.sandbox import boxed
 
     sandbox = payload.get("sandbox", "bwrap")
     if sandbox == "bwrap" and (reason := _no_box()):
@@ -99,28 +96,27 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
         model = storage.fetch(payload["model"]) if payload.get("model") else None
         tell({"stage": "preparing"})
         try:
-            package = stack.enter_context(
-                open_entry(
-                    entry_spec(payload, storage), book, entry=payload.get("target"), python=payload.get("python")
+            entry = stack.enter_context(
+                opened(
+                    entry_spec(payload, storage),
+                    book,
+                    entry=payload.get("target"),
+                    python=payload.get("python"),
+                    sandbox=sandbox,
+                    model=model,
                 )
             )
         except BadInput as error:
             if _disk_full(error):
                 raise
             raise EntryFailed("invalid_entry", str(error)) from error
-        player = boxed(package, interpreter_for(package), sandbox=sandbox, model=model)
-        out = folder / "run"
-        about = {"data": "", "stored_data": payload["data"], "entry": package.name, "stored_entry": payload["entry"]}
-        result = run_match(
-            book,
+        out, name = folder / "run", entry.package.name
+        result = entry.run(
             recording,
-            player,
             out=out,
             clock=payload.get("clock", "think"),
-            sandbox=sandbox,
             seed=payload.get("seed", 0),
-            entry_digest=package.digest,
-            about=about,
+            about={"data": "", "stored_data": payload["data"], "entry": name, "stored_entry": payload["entry"]},
             on_progress=Pace(tell),
             budget_s=budget_s,
         )
@@ -169,16 +165,17 @@ def outcome_of(result: dict[str, Any], run: Path, storage: Storage, data_digest:
 
     A run on another recording than the job's is no result.
     """
-    from bciarena.referee import read_ledger
+    from bciarena.runs import RunFolder
 
     kept = {name: value for name, value in result.items() if name != "trials"}
     kept["notes"] = result["notes"][:NOTES_KEPT]
-    header, _, end = read_ledger(run / "ledger.jsonl")
+    header, _, end = RunFolder(run).ledger()
+    assert end is not None  # the run was played to its end line
     if data_digest and header["data"] != data_digest:
         raise Fault(
             "the recording that was played is not the job's: its digest differs; arena verify --digests tells more"
         )
-    kept |= {name: (end or {}).get(name) for name in ("packets", "cpu_s", "wall_s")}
+    kept |= {name: end[name] for name in ("packets", "cpu_s", "wall_s")}
     return Outcome(result["verdict"], kept, storage.put(run), result["reason"])
 
 

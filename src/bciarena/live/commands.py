@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable
@@ -13,17 +12,20 @@ import numpy as np
 
 from bciarena.challenges import rulebook
 from bciarena.challenges.rulebook import Rulebook
+from bciarena.entries.opened import Opened
 from bciarena.errors import BadInput
 from bciarena.live.brain import LiveBrain, step_from
 from bciarena.live.hubline import HubLine, LabPage
 from bciarena.live.recorder import Recorder
-from bciarena.live.running import BLOCK_END, LedgerFile, LiveMatch, LivePackets
+from bciarena.live.running import BLOCK_END, LedgerFile, LivePackets
 from bciarena.live.streams import CodesOut, EegOut, LiveIn, need_lsl
 from bciarena.live.traces import traces
-from bciarena.match import Player
-from bciarena.recording import open_recording
+from bciarena.match import Match
+from bciarena.recording import Recording, open_recording
 from bciarena.referee import Ledger, Truth
-from bciarena.runs import end_line, score_of
+from bciarena.runs import Result, RunFolder
+from bciarena.runs.folder import LEDGER
+from bciarena.runs.playing import end_line, header_of, keep
 
 PAGE_END_S = 5.0
 LINGER_S = 0.5  # an LSL stream that is closed takes with it what is still on its way, such as the last code
@@ -106,8 +108,7 @@ def be_subject(
 
 
 def run_live(
-    book: Rulebook,
-    player: Player,
+    entry: Opened,
     name: str,
     out: Path,
     *,
@@ -117,11 +118,14 @@ def run_live(
     say: Callable[[str], None],
     subject: int = 1,
     block: int = 1,
-) -> dict[str, Any]:
+    about: dict[str, Any] | None = None,
+) -> Result:
     """An entry on a live stream; ends with the block (code 243), the page, the clock, or ``stop``.
 
-    Keeps in ``out``: the recording (data/ and bids/), the ledger, and the score where the recording has trials.
+    Keeps in ``out`` the run folder that ``arena run`` would have made, and the recording beside it (data/ and bids/).
+    Where the recording has no trials there is nothing to judge: the result then says so in its notes.
     """
+    book, folder, player = entry.rulebook, RunFolder(out), entry.player()
     out.mkdir(parents=True)
     ended = threading.Event()
     page = LabPage(hub, ended.set, say)
@@ -133,19 +137,20 @@ def run_live(
         packets.samples_seen = traces(book, page)
     delays: list[float] = []
 
-    def told(value: Any) -> None:
+    def told(line: dict[str, Any]) -> None:
         delays.append(time.monotonic() - packets.newest_s)
-        say(f"answer {value} after {packets.recorder.samples / book.rate:.2f} s")
-        page.send({"type": "answer", "value": value, "sample_s": packets.newest_s})
+        say(f"answer {line['value']} after {packets.recorder.samples / book.rate:.2f} s")
+        page.send({"type": "answer", "value": line["value"], "sample_s": packets.newest_s})
 
     def until_stopped() -> None:
         stop.wait(seconds)
         ended.set()
 
     threading.Thread(target=until_stopped, daemon=True).start()
-    with LedgerFile(out / "ledger.jsonl", tell) as file:
-        ledger = Ledger({"challenge": book.id, "rulebook": book.digest, "live": name, "clock": "think"}, file)  # type: ignore[arg-type]
-        match = LiveMatch(book, packets, ledger, out, told)
+    header = header_of(book, "", sandbox=entry.sandbox, entry_digest=entry.package.digest) | {"live": name}
+    with LedgerFile(out / LEDGER, tell) as file:
+        ledger = Ledger(header, file)  # type: ignore[arg-type]  # it writes and flushes, which is all a ledger asks
+        match = Match(book, packets, ledger, folder=folder, on_report=told)
         end = player(match)
         if end.verdict != "ok":
             why = end.reason.split(";")[0].splitlines()[0] if end.reason else end.verdict
@@ -153,19 +158,24 @@ def run_live(
         else:
             page.wait_over(PAGE_END_S)  # the block's end code comes before the page's own word of its frames
         source.close()
-        ledger.append(end_line(match, end._replace(notes=(*end.notes, *tell.kept))))
+        ledger.append(dict(end_line(end._replace(notes=(*end.notes, *tell.kept)), match.packets)))
         data = recorder.finish(_side(source, tell, page))
     page.close()
-    result: dict[str, Any] = {"challenge": book.id, "verdict": end.verdict, "reason": end.reason, "data": str(data)}
-    result["delays_ms"] = [round(delay * 1e3, 2) for delay in delays]
+    recording = open_recording(data)
+    truth = _truth(book, recording, ledger)
+    ledger.lines[0]["data"] = recording.digest  # known only now
+    folder.write_ledger(ledger.lines)
+    about = {**(about or {}), "live": name, "delays_ms": [round(delay * 1e3, 2) for delay in delays]}
+    return keep(folder, book, recording, truth, ledger, match.think_s, about)
+
+
+def _truth(book: Rulebook, recording: Recording, ledger: Ledger) -> Truth:
+    """Where the trials are; a recording without any has nothing to judge, and the end line says why."""
     try:
-        recording = open_recording(data)
-        result |= score_of(book, Truth.of(book, recording), ledger.reports, ledger.lines[-1])
+        return Truth.of(book, recording)
     except BadInput as error:
-        result["notes"] = [*tell.kept, f"not scored: {error}"]
-    (out / "score.json").write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    (out / "run.json").write_text(json.dumps({"data": str(data), "live": name}) + "\n", "utf-8")
-    return result
+        ledger.lines[-1]["notes"].append(f"not scored: {error}")
+        return Truth(tuple((subject, number, ()) for subject, number, _ in recording))
 
 
 def record(

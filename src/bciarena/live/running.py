@@ -7,7 +7,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,6 @@ from numpy.typing import NDArray
 from bciarena.challenges.rulebook import Rulebook
 from bciarena.live.recorder import Recorder
 from bciarena.live.streams import LiveIn
-from bciarena.match import Match
-from bciarena.recording import Recording
-from bciarena.referee import Ledger
 from bciarena.stream import Packet
 
 FOREVER_S = 1e7
@@ -26,9 +22,11 @@ GRACE_S = 30.0  # how long a slow entry may still catch up after the end was cal
 
 
 class LivePackets:
-    """Stands where a Stream stands: ``next`` waits for the headset instead of reading a file."""
+    """A packet source whose ``next`` waits for the headset instead of reading a file."""
 
     more_follows = False
+    total_packets = 0  # nobody knows when the block will end
+    seconds = FOREVER_S  # no budget: the run ends with the block
 
     def __init__(self, book: Rulebook, source: LiveIn, recorder: Recorder, ended: threading.Event) -> None:
         self.book, self.source, self.recorder, self.ended = book, source, recorder, ended
@@ -41,6 +39,10 @@ class LivePackets:
 
     def prepare(self) -> None:
         """Nothing can be laid out ahead: the next packet is not there yet."""
+
+    def trials_shown(self, subject: int, block: int, position: int) -> int:
+        """Trials are not counted here; the lab's page shows them."""
+        return 0
 
     def next(self) -> Packet | None:
         if self._done:
@@ -112,24 +114,3 @@ class LedgerFile:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
-
-
-class LiveMatch(Match):
-    """A match whose packets come from a headset and whose reports are told at once."""
-
-    def __init__(
-        self,
-        book: Rulebook,
-        packets: LivePackets,
-        ledger: Ledger,
-        folder: Path | None,
-        told: Callable[[Any], None],
-    ) -> None:
-        super().__init__(book, Recording(()), ledger, "think", folder, budget_s=FOREVER_S)
-        self._stream = packets  # type: ignore[assignment]
-        self.prepare = packets.prepare
-        self._told = told
-
-    def report(self, value: Any) -> None:
-        super().report(value)
-        self._told(self.ledger.lines[-1]["value"])

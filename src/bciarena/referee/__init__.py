@@ -3,6 +3,6 @@
 from bciarena.referee.answers import answer_text, plain_value
 from bciarena.referee.desk import Referee
 from bciarena.referee.judge import Truth, judge
-from bciarena.referee.ledger import Ledger, read_ledger
+from bciarena.referee.ledger import Ledger
 
-__all__ = ["Ledger", "Referee", "Truth", "answer_text", "judge", "plain_value", "read_ledger"]
+__all__ = ["Ledger", "Referee", "Truth", "answer_text", "judge", "plain_value"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,8 +17,10 @@ from bciarena.challenges.trial import Trial
 from bciarena.errors import BadInput
 from bciarena.recording import Recording, open_recording
 from bciarena.report.statistics import trials_from
+from bciarena.runs.folder import Printed, RunFolder
+from bciarena.runs.schema import EndLine, LayoutBlock, ReportLine
 
-PRINTED_MOST = 200_000  # characters of the entry's output that go into a page
+PRINTED_MOST = 200_000  # bytes of the entry's output that go into a page
 
 
 @dataclass
@@ -28,13 +30,13 @@ class KeptRun:
     folder: Path
     book: Rulebook
     score: dict[str, Any]
-    header: dict[str, Any] = field(default_factory=dict)
-    reports: list[dict[str, Any]] = field(default_factory=list)
-    end: dict[str, Any] | None = None
-    layout: list[dict[str, Any]] = field(default_factory=list)
+    header: Mapping[str, Any] = field(default_factory=dict)
+    reports: list[ReportLine] = field(default_factory=list)
+    end: EndLine | None = None
+    layout: list[LayoutBlock] = field(default_factory=list)
     think_s: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
-    printed: list[dict[str, Any]] = field(default_factory=list)
-    about: dict[str, Any] = field(default_factory=dict)
+    printed: list[Printed] = field(default_factory=list)
+    about: Mapping[str, Any] = field(default_factory=dict)
     trials: list[Trial] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     data: Path | None = None  # where the recordings are, if they have moved since the run
@@ -55,92 +57,32 @@ def open_run(folder: Path, data: Path | None = None) -> KeptRun:
     """Open a run folder; only when not even a score is there is it refused."""
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such run folder")
-    missing: list[str] = []
-    header, reports, end = _ledger(folder / "ledger.jsonl", missing)
-    score = _json(folder / "score.json", missing)
-    challenge = (score or {}).get("challenge") or header.get("challenge")
+    files = RunFolder(folder, lenient=True)
+    header, reports, end = files.ledger()
+    score = files.score()
+    challenge = score.get("challenge") or header.get("challenge")
     if challenge not in RULEBOOKS:
         raise BadInput(f"{folder}: neither score.json nor ledger.jsonl names a known challenge; is this a run folder?")
-    empty = {"challenge": challenge, "verdict": "unknown", "score": 0.0, "metrics": {}, "subjects": [], "blocks": []}
-    score = {"trials": [], "notes": [], "reason": "", "unit": RULEBOOKS[challenge].unit, **empty, **(score or {})}
-    run = KeptRun(folder, RULEBOOKS[challenge], score, header, reports, end, data=data)
-    run.layout = _json(folder / "layout.json", missing) or []
-    run.about = _json(folder / "run.json", missing) or {}
-    try:
-        with np.load(folder / "think.npz") as file:
-            run.think_s = file["think_s"]
-    except (OSError, ValueError, KeyError):
-        missing.append("think.npz: computing times")
-    run.trials = trials_from(score)
-    run.printed = _printed(folder)
-    if not run.trials:
-        missing.append("trials: none were judged")
-    run.missing = missing
+    book = RULEBOOKS[challenge]
+    whole: dict[str, Any] = {"challenge": challenge, "verdict": "unknown", "reason": "", "score": 0.0}
+    whole |= {"unit": book.unit, "metrics": {}, "subjects": [], "blocks": [], "trials": [], "notes": []}
+    whole |= score
+    run = KeptRun(folder, book, whole, header, reports, end, data=data)
+    run.layout = files.layout()
+    run.about = files.about()
+    run.think_s = files.think_s()
+    run.trials = trials_from(whole)
+    run.printed = _first(files.printed(), PRINTED_MOST)
+    run.missing = files.missing + ([] if run.trials else ["trials: none were judged"])
     return run
 
 
-def _json(path: Path, missing: list[str]) -> Any:
-    try:
-        return json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        missing.append(f"{path.name}: not in the run folder")
-    except (OSError, ValueError):
-        missing.append(f"{path.name}: damaged or cut")
-    return None
-
-
-def _ledger(path: Path, missing: list[str]) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any] | None]:
-    """Every readable line of a ledger, up to the first damaged one."""
-    header: dict[str, Any] = {}
-    reports: list[dict[str, Any]] = []
-    end = None
-    try:
-        lines = path.read_text("utf-8", "replace").splitlines()
-    except OSError:
-        missing.append("ledger.jsonl: not in the run folder")
-        return header, reports, end
-    for number, row in enumerate(lines, 1):
-        try:
-            line = json.loads(row)
-            kind = line["type"]
-        except (ValueError, KeyError, TypeError):
-            missing.append(f"ledger.jsonl: damaged or cut at line {number}; shown up to there")
+def _first(pieces: list[Printed], most: int) -> list[Printed]:
+    """As many pieces as ``most`` bytes allow, the last one cut."""
+    kept = []
+    for piece in pieces:
+        if most <= 0:
             break
-        if kind == "header":
-            header = line
-        elif kind == "report":
-            reports.append(line)
-        else:
-            end = line
-    if end is None:
-        missing.append("ledger.jsonl: has no end line, the run was cut off")
-    return header, reports, end
-
-
-def _printed(folder: Path) -> list[dict[str, Any]]:
-    """What the entry printed, in pieces with the packet after which they came."""
-    index = folder / "output.jsonl"
-    texts = {}
-    for name in ("stdout", "stderr"):
-        path = folder / f"{name}.txt"
-        texts[name] = path.read_bytes() if path.is_file() else b""
-    pieces: list[dict[str, Any]] = []
-    if index.is_file():
-        for row in index.read_text("utf-8", "replace").splitlines():
-            try:
-                item = json.loads(row)
-                raw = texts[item["stream"]][item["start"] : item["stop"]]
-                pieces.append(
-                    {"packet": item["packet"], "stream": item["stream"], "text": raw.decode("utf-8", "replace")}
-                )
-            except (ValueError, KeyError, TypeError):
-                break
-    elif any(texts.values()):
-        pieces = [{"packet": 0, "stream": k, "text": v.decode("utf-8", "replace")} for k, v in texts.items() if v]
-    total = 0
-    for number, piece in enumerate(pieces):
-        piece["text"] = piece["text"][: PRINTED_MOST - total]
-        total += len(piece["text"])
-        if total >= PRINTED_MOST:
-            return pieces[: number + 1]
-    return pieces
+        kept.append(piece._replace(raw=piece.raw[:most]))
+        most -= len(piece.raw)
+    return kept

@@ -18,6 +18,7 @@ from bciarena.report.kept import KeptRun, open_run
 from bciarena.report.replay import replay
 from bciarena.report.statistics import intervals
 from bciarena.report.texts import WORDS, Said
+from bciarena.runs.folder import LEDGER, RunFolder
 
 PAGE_MOST = 4_700_000  # bytes
 TRIALS_MOST = 5000  # rows of the trial table; the rest is in arena export
@@ -98,15 +99,15 @@ def _glance(run: KeptRun) -> dict[str, Any] | None:
 def _rank(run: KeptRun) -> tuple[int, int] | None:
     """Rank among the runs beside this one that played the same data by the same rules."""
     scores = []
-    for path in run.folder.resolve().parent.glob("*/ledger.jsonl"):
+    for path in run.folder.resolve().parent.glob(f"*/{LEDGER}"):
         if path.parent == run.folder.resolve():
             continue
         try:
-            with open(path, encoding="utf-8") as file:
-                header = json.loads(file.readline())
-            if (header.get("data"), header.get("rulebook")) == (run.header.get("data"), run.header.get("rulebook")):
-                scores.append(float(json.loads((path.parent / "score.json").read_text("utf-8"))["score"]))
-        except (OSError, ValueError, KeyError):
+            other = RunFolder(path.parent)
+            header = other.header()
+            if (header["data"], header["rulebook"]) == (run.header.get("data"), run.header.get("rulebook")):
+                scores.append(other.score()["score"])
+        except (OSError, BadInput):
             continue  # another run's damage is not this run's business
     if not scores or not run.header:
         return None

@@ -108,8 +108,8 @@ def _printed(run: KeptRun) -> list[list[Any]]:
         before += -(-block["samples"] // run.book.packet_n)
         ends.append(before)
     for piece in run.printed:
-        index = next((k for k, end in enumerate(ends) if piece["packet"] <= end), max(len(ends) - 1, 0))
+        index = next((k for k, end in enumerate(ends) if piece.packet <= end), max(len(ends) - 1, 0))
         first = ends[index - 1] if index else 0
-        at_s = max(piece["packet"] - first, 0) * run.book.packet_n / run.book.rate
-        rows.append([index, round(at_s, 3), piece["stream"], piece["text"]])
+        at_s = max(piece.packet - first, 0) * run.book.packet_n / run.book.rate
+        rows.append([index, round(at_s, 3), piece.stream, piece.text])
     return rows

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import deque
-from pathlib import Path
-from typing import IO
+from typing import IO, Literal
+
+from bciarena.runs.folder import RunFolder
+from bciarena.runs.schema import Mark
 
 TAIL_BYTES = 4096
 CHUNK = 1 << 16
 MOST_CHUNKS = 16  # read in one go, so that an entry that never stops printing cannot hold us
 MOST_MARKS = 20_000
+
+
+def outputs(folder: RunFolder | None, most: int) -> tuple[Output, Output]:
+    """Standard output and standard error of one entry, each kept up to ``most`` bytes."""
+    return Output("stdout", folder, most), Output("stderr", folder, most)
 
 
 def clean(text: str) -> str:
@@ -22,20 +28,21 @@ def clean(text: str) -> str:
 class Output:
     """One stream of the entry: a pipe that is always emptied, a file that stops growing.
 
-    ``marks`` holds [offset, packet]: what lies from this byte on was printed after this packet was handed out.
+    ``marks`` says what lies from which byte on was printed after which packet was handed out.
     """
 
-    def __init__(self, name: str, folder: Path | None, most: int) -> None:
-        self.name, self.most = name, most
+    def __init__(self, name: Literal["stdout", "stderr"], folder: RunFolder | None, most: int) -> None:
+        self.name: Literal["stdout", "stderr"] = name
+        self.most = most
         self.read_fd, self.write_fd = os.pipe()
         os.set_blocking(self.read_fd, False)
         self.open = True
         self._ours: int | None = self.write_fd  # our copy of the box's end, until the box has it
         self.size = 0
-        self.marks: list[tuple[int, int]] = []
+        self.marks: list[Mark] = []
         self._tail: deque[bytes] = deque()
         self._tail_size = 0
-        self._file: IO[bytes] | None = open(folder / f"{name}.txt", "wb") if folder else None  # noqa: SIM115
+        self._file: IO[bytes] | None = folder.open_printed(name) if folder else None
 
     def started(self) -> None:
         """The box has its end: close our copy, so that its last process closes the pipe."""
@@ -60,8 +67,8 @@ class Output:
 
     def _keep(self, raw: bytes, packet: int) -> None:
         if self.size < self.most:
-            if (not self.marks or self.marks[-1][1] != packet) and len(self.marks) < MOST_MARKS:
-                self.marks.append((self.size, packet))
+            if (not self.marks or self.marks[-1]["packet"] != packet) and len(self.marks) < MOST_MARKS:
+                self.marks.append({"stream": self.name, "offset": self.size, "packet": packet})
             if self._file:
                 self._file.write(raw[: self.most - self.size])
         self.size += len(raw)
@@ -89,11 +96,3 @@ class Output:
                 note = f"\n[cut here: {self.cut} bytes more were printed; the last of them follow]\n"
                 self._file.write(note.encode() + rest)
             self._file.close()
-
-
-def write_index(folder: Path, outputs: list[Output]) -> None:
-    """RUN/output.jsonl: which part of stdout.txt and stderr.txt was printed after which packet."""
-    with open(folder / "output.jsonl", "w", encoding="utf-8") as file:
-        for output in outputs:
-            for offset, packet in output.marks:
-                file.write(json.dumps({"stream": output.name, "offset": offset, "packet": packet}) + "\n")

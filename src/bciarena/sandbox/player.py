@@ -14,7 +14,8 @@ from bciarena.errors import BadInput, Fault
 from bciarena.match import End, Match, Player
 from bciarena.sandbox.box import Box, Sandbox
 from bciarena.sandbox.limits import Limits
-from bciarena.sandbox.output import Output, clean, write_index
+from bciarena.sandbox.output import clean, outputs
+from bciarena.verdicts import Verdict
 from bciarena.wire import page
 from bciarena.wire.host import Host
 from bciarena.wire.page import Malformed
@@ -61,14 +62,14 @@ class _Serving:
         self.match, self.box = match, box
         self.host = Host(len(match.rulebook.channels) + 1, match.rulebook.packet_n)
         most = box.limits.output_kib * 1024
-        self.outputs = [Output(name, match.folder, most) for name in ("stdout", "stderr")]
+        self.outputs = outputs(match.folder, most)
         self.began_s = time.monotonic()
         self.deadline_s = self.began_s + match.budget_s
         self.watch_s = self.began_s + WATCH_S
         self.ready = self.done = False
         self.reports = 0
         self.failed: list[str] | None = None
-        self.stopped: tuple[str, str] | None = None  # verdict and words, when it was us who ended it
+        self.stopped: tuple[Verdict, str] | None = None  # verdict and words, when it was us who ended it
         self.cpu_s = 0.0
 
     def run(self) -> End:
@@ -96,7 +97,7 @@ class _Serving:
             for output in self.outputs:
                 output.close()
             if self.match.folder:
-                write_index(self.match.folder, self.outputs)
+                self.match.folder.write_marks(mark for output in self.outputs for mark in output.marks)
 
     def _serve(self) -> None:
         """Answer requests until the entry is done, gone, out of time or out of line."""
@@ -233,7 +234,7 @@ class _Serving:
         wall_s = time.monotonic() - self.began_s
         return End(verdict, words, tuple(notes), self.cpu_s, wall_s, self.box.record)
 
-    def _verdict(self, code: int | None) -> tuple[str, str]:
+    def _verdict(self, code: int | None) -> tuple[Verdict, str]:
         limits = self.box.limits
         if not self.host.greeted:
             raise Fault(f"the box did not start (exit code {code}): {self.outputs[1].tail(3)}")
@@ -260,7 +261,7 @@ class _Serving:
         return "crashed", f"exited with code {code}"
 
 
-def _died_of(number: int) -> tuple[str, str]:
+def _died_of(number: int) -> tuple[Verdict, str]:
     try:
         name = signal.Signals(number).name
     except ValueError:

@@ -15,15 +15,14 @@ from bciarena.challenges.rulebook import Rulebook
 from bciarena.contestant.training import REASON, REFUSED
 from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, EntryFailed, Fault
-from bciarena.match import Match
-from bciarena.recording import Recording
+from bciarena.match import entry_info
 from bciarena.recording.folder import open_sets
 from bciarena.recording.write import write_contest
-from bciarena.referee.ledger import Ledger
 from bciarena.sandbox import bwrap
 from bciarena.sandbox.box import Box, Sandbox
 from bciarena.sandbox.limits import MIB, Limits
-from bciarena.sandbox.output import Output, clean
+from bciarena.sandbox.output import clean, outputs
+from bciarena.verdicts import Verdict
 from bciarena.wire.host import Host
 
 WATCH_S = 0.2
@@ -70,37 +69,39 @@ def _run(
     box: Box, rulebook: Rulebook, budget_s: float, on_output: Callable[[bytes], None], data: Path, work: Path
 ) -> None:
     where = (str(bwrap.DATA), str(bwrap.OUT)) if box.sandbox == "bwrap" else (str(data.resolve()), str(work))
-    info = Match(rulebook, Recording(()), Ledger({})).info
-    info |= {"truth": {str(code): text for code, text in rulebook.truth.items()}, "idle": sorted(rulebook.idle)}
+    info = entry_info(rulebook) | {
+        "truth": {str(code): text for code, text in rulebook.truth.items()},
+        "idle": sorted(rulebook.idle),
+    }
     host = Host(1, 1)
     order = {"train": {"data": where[0], "out": where[1]}, "info": info, "fds": host.box_fds}
-    outputs = [Output(name, None, box.limits.output_kib * 1024) for name in ("stdout", "stderr")]
+    stdout, stderr = printed = outputs(None, box.limits.output_kib * 1024)
     try:
-        box.start(order, budget_s, host.box_fds, outputs[0].write_fd, outputs[1].write_fd)
+        box.start(order, budget_s, host.box_fds, stdout.write_fd, stderr.write_fd)
         host.started()
-        for output in outputs:
+        for output in printed:
             output.started()
         began_s = time.monotonic()
-        over = ""
+        over = None
         while (code := box.ended()) is None and not over:
             time.sleep(0.02 if time.monotonic() - began_s < 2 else WATCH_S)
-            for output in outputs:
+            for output in printed:
                 on_output(output.drain(0))
             if not host.greeted:
                 host.take_wakes()
             over = _over(box, budget_s, began_s, work)
         box.kill()
-        for output in outputs:
+        for output in printed:
             on_output(output.drain(0))
         if not host.greeted:
-            raise Fault(f"the box did not start (exit code {code}): {outputs[1].tail(3)}")
+            raise Fault(f"the box did not start (exit code {code}): {stderr.tail(3)}")
         if code == REFUSED and not over:
             raise BadInput(_refusal(work, where[0], data))
-        _judge(box, code, over, outputs[1].tail(TAIL_LINES))
+        _judge(box, code, over, stderr.tail(TAIL_LINES))
     finally:
         box.kill()
         host.close()
-        for output in outputs:
+        for output in printed:
             output.close()
 
 
@@ -114,15 +115,15 @@ def _refusal(work: Path, shown: str, data: Path) -> str:
     return " ".join(clean(words).split())
 
 
-def _over(box: Box, budget_s: float, began_s: float, work: Path) -> str:
+def _over(box: Box, budget_s: float, began_s: float, work: Path) -> tuple[Verdict, str] | None:
     used = box.usage()
     if time.monotonic() - began_s > budget_s or used.cpu_s > budget_s:
-        return f"over_budget: training took longer than its budget of {budget_s:.0f} s"
+        return "over_budget", f"training took longer than its budget of {budget_s:.0f} s"
     if words := box.over(used):
-        return f"out_of_memory: training {words}"
+        return "out_of_memory", f"training {words}"
     if _size(work) > MOST_MIB * MIB:
-        return f"killed: training wrote more than {MOST_MIB} MiB"
-    return ""
+        return "killed", f"training wrote more than {MOST_MIB} MiB"
+    return None
 
 
 def _size(folder: Path) -> int:
@@ -136,13 +137,12 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _judge(box: Box, code: int | None, over: str, tail: str) -> None:
+def _judge(box: Box, code: int | None, over: tuple[Verdict, str] | None, tail: str) -> None:
     said = f"; the last lines of its stderr:\n{tail}" if tail else ""
     if box.group.out_of_memory():
         raise EntryFailed("out_of_memory", f"training used more than {box.limits.memory_mib} MiB of memory")
     if over:
-        verdict, _, words = over.partition(": ")
-        raise EntryFailed(verdict, words + said)
+        raise EntryFailed(over[0], over[1] + said)
     if code:
         raise EntryFailed("crashed", f"training failed with exit code {code}{said}")
 

@@ -17,11 +17,11 @@ from bciarena.challenges import rulebook as find_rulebook
 from bciarena.errors import BadInput, Fault
 from bciarena.jobs.model import Job
 from bciarena.jobs.storage import Storage
-from bciarena.referee import read_ledger
 from bciarena.report.statistics import bootstrap_interval
-from bciarena.runs import VOID, rescore
+from bciarena.runs import RunFolder, rescore
 from bciarena.service.models import Contest, Phase, Result, Submission
 from bciarena.service.troubles import not_waiting
+from bciarena.verdicts import VOID
 
 BOXED = "bwrap"
 DONE = ("finished", "failed")
@@ -145,11 +145,11 @@ def score_again(session: Session, storage: Storage, old: Result) -> Result | Non
     folder, recordings = storage.fetch(run), storage.fetch(data)
     try:
         find_rulebook(book)
-        read_ledger(folder / "ledger.jsonl")
+        RunFolder(folder).ledger()
     except BadInput as error:
         raise Fault(str(error)) from error
     try:
-        score = rescore(folder, recordings, book)
+        score: dict[str, Any] = rescore(folder, recordings, book)
     except BadInput as error:
         score = {"verdict": old.verdict, "reason": f"not scored under {book}: {error}"}
     return _put(session, submission, job, score, book)

@@ -1,9 +1,10 @@
-"""Packets in playing order."""
+"""Packets in playing order, and what a match needs of whoever hands them out."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +35,46 @@ class Packet(NamedTuple):
         return self.start + int(self.data.shape[1])
 
 
+class PacketSource(Protocol):
+    """Where the packets of a match come from: a recording (`Stream`), or a headset."""
+
+    @property
+    def seconds(self) -> float:
+        """How long the data lasts, for the run's budget."""
+
+    @property
+    def total_packets(self) -> int:
+        """How many packets there will be; 0 where nobody can know."""
+
+    @property
+    def more_follows(self) -> bool:
+        """Whether this is a part of a recording, and what follows it is played elsewhere."""
+
+    def next(self) -> Packet | None:
+        """The next packet, masked; None when there is nothing left."""
+
+    def prepare(self) -> None:
+        """Called when a packet is out: the next one may be made ready."""
+
+    def trials_shown(self, subject: int, block: int, position: int) -> int:
+        """How many trials the entry was shown to begin in the block so far; 0 where the stream hides them."""
+
+
 class Stream:
-    """Iterates over a recording's packets; ``next`` gives None after the last one."""
+    """The packets of a recording; ``next`` gives None after the last one."""
 
     def __init__(self, rulebook: Rulebook, recording: Recording) -> None:
         self.rulebook = rulebook
         self.blocks = list(recording)
         self.before_n = recording.before_n
         self.more_follows = recording.more_follows
+        self.seconds = recording.seconds
+        self.total_packets = sum(-(-block.samples // rulebook.packet_n) for _, _, block in self.blocks)
+        shown = {code for code in rulebook.opens if rulebook.mask[code]}  # a count of hidden trials would tell onsets
+        self._opened = {
+            (subject, number): [event.sample for event in block.events if event.code in shown]
+            for subject, number, block in self.blocks
+        }
         self._packets = self._cut()
         self._ahead: list[Packet | None] = []
 
@@ -53,6 +86,10 @@ class Stream:
         """Lay out the next packet in our own memory, while the entry is busy with the one before."""
         if not self._ahead:
             self._ahead.append(next(self._packets, None))
+
+    def trials_shown(self, subject: int, block: int, position: int) -> int:
+        """How many trials opened visibly in the block before a position."""
+        return bisect_left(self._opened.get((subject, block), []), position)
 
     def _cut(self) -> Iterator[Packet]:
         total = self.before_n

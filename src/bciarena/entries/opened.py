@@ -1,0 +1,106 @@
+"""An entry from its name to its score or its model: opened, given its interpreter, boxed, and run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from bciarena.challenges.rulebook import Rulebook
+from bciarena.entries.environments import interpreter_for
+from bciarena.entries.model import Interpreter, Package
+from bciarena.entries.package import open_entry
+from bciarena.match import Player, Progress
+from bciarena.recording import Recording
+from bciarena.referee.desk import Clock
+from bciarena.runs import Result, run_match
+from bciarena.sandbox.box import Sandbox
+from bciarena.sandbox.limits import Limits
+from bciarena.sandbox.player import boxed
+from bciarena.sandbox.training import train_boxed
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An entry that can be played and trained as often as wanted while it is open."""
+
+    rulebook: Rulebook
+    package: Package
+    sandbox: Sandbox = "bwrap"
+    model: Path | None = None
+
+    @cached_property
+    def interpreter(self) -> Interpreter:
+        """The Python it runs in; its environment is made on first use."""
+        return interpreter_for(self.package)
+
+    def player(self, limits: Limits | None = None) -> Player:
+        """What plays it in a match, in a new box each time."""
+        return boxed(self.package, self.interpreter, sandbox=self.sandbox, model=self.model, limits=limits)
+
+    def run(
+        self,
+        recording: Recording,
+        *,
+        out: Path | None = None,
+        force: bool = False,
+        clock: Clock = "think",
+        about: dict[str, Any] | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+        budget_s: float | None = None,
+        seed: int = 0,
+        limits: Limits | None = None,
+    ) -> Result:
+        """Play it on a recording and score it (see `run_match`)."""
+        return run_match(
+            self.rulebook,
+            recording,
+            self.player(limits),
+            out=out,
+            force=force,
+            clock=clock,
+            sandbox=self.sandbox,
+            entry_digest=self.package.digest,
+            about=about,
+            on_progress=on_progress,
+            budget_s=budget_s,
+            seed=seed,
+        )
+
+    def train(
+        self,
+        data: Path,
+        out: Path,
+        *,
+        budget_s: float = 86400.0,
+        on_output: Callable[[bytes], None] = lambda raw: None,
+    ) -> list[str]:
+        """Let it learn from a data folder; what it learnt becomes the folder ``out`` (see `train_boxed`)."""
+        return train_boxed(
+            self.package,
+            self.interpreter,
+            self.rulebook,
+            data,
+            out,
+            sandbox=self.sandbox,
+            budget_s=budget_s,
+            on_output=on_output,
+        )
+
+
+@contextmanager
+def opened(
+    spec: str,
+    rulebook: Rulebook,
+    *,
+    entry: str | None = None,
+    python: str | None = None,
+    sandbox: Sandbox = "bwrap",
+    model: Path | None = None,
+) -> Iterator[Opened]:
+    """Open an entry (see `open_entry`) to play or train it; its copy is removed afterwards."""
+    with open_entry(spec, rulebook, entry=entry, python=python) as package:
+        yield Opened(rulebook, package, sandbox, model)

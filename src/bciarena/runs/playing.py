@@ -1,0 +1,125 @@
+"""Play a recording to an entry, and keep the run."""
+
+from __future__ import annotations
+
+import platform
+from array import array
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+import bciarena
+from bciarena.challenges.rulebook import Rulebook
+from bciarena.match import End, Match, Player, Progress
+from bciarena.recording import Recording
+from bciarena.referee import Ledger, Truth
+from bciarena.referee.desk import Clock
+from bciarena.runs.folder import RunFolder, new_run
+from bciarena.runs.result import Result
+from bciarena.runs.schema import FORMAT, About, EndLine, Header, LayoutBlock
+from bciarena.runs.scoring import score_of
+from bciarena.stream import Stream
+
+
+def run_match(
+    rulebook: Rulebook,
+    recording: Recording,
+    player: Player,
+    *,
+    out: Path | None = None,
+    force: bool = False,
+    clock: Clock = "think",
+    sandbox: str = "in-process",
+    entry_digest: str = "",
+    about: dict[str, Any] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    budget_s: float | None = None,
+    seed: int = 0,
+) -> Result:
+    """Play a recording through a player, score it, and keep the run folder ``out`` if one is named.
+
+    ``sandbox`` says in the ledger's header how the player was asked to run the entry; the end line says what it did.
+    ``about`` is kept in run.json (paths, names): what helps to find things again but is no part of the result.
+    """
+    truth = Truth.of(rulebook, recording)
+    header = header_of(rulebook, recording.digest, clock=clock, sandbox=sandbox, entry_digest=entry_digest, seed=seed)
+    with new_run(out, force) as folder:
+        with folder.open_ledger(header) if folder else nullcontext(Ledger(dict(header))) as ledger:
+            source = Stream(rulebook, recording)
+            match = Match(rulebook, source, ledger, clock, folder, on_progress, budget_s, seed)
+            end = player(match)
+            ledger.append(dict(end_line(end, match.packets)))
+        return keep(folder, rulebook, recording, truth, ledger, match.think_s, about)
+
+
+def header_of(
+    rulebook: Rulebook, data: str, *, clock: Clock = "think", sandbox: str, entry_digest: str = "", seed: int = 0
+) -> Header:
+    """The first line of a ledger; ``data`` is the digest of the recording."""
+    return {
+        "type": "header",
+        "format": FORMAT,
+        "challenge": rulebook.id,
+        "rulebook": rulebook.digest,
+        "data": data,
+        "entry": entry_digest,
+        "versions": {
+            "bciarena": bciarena.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+        "seed": seed,
+        "clock": clock,
+        "sandbox": sandbox,
+    }
+
+
+def end_line(end: End, packets: int) -> EndLine:
+    """The last line of a ledger."""
+    return {
+        "type": "end",
+        "verdict": end.verdict,
+        "reason": end.reason,
+        "notes": list(end.notes),
+        "sandbox": end.sandbox,
+        "packets": packets,
+        "cpu_s": round(end.cpu_s, 6),
+        "wall_s": round(end.wall_s, 6),
+    }
+
+
+def keep(
+    folder: RunFolder | None,
+    rulebook: Rulebook,
+    recording: Recording,
+    truth: Truth,
+    ledger: Ledger,
+    think_s: array[float],
+    about: dict[str, Any] | None = None,
+) -> Result:
+    """Score a run whose ledger has its end, and write what lies beside the ledger."""
+    result = score_of(rulebook, truth, ledger.reports, ledger.lines[-1])
+    if folder:
+        folder.write_score(result)
+        folder.write_layout(_layout(rulebook, recording, truth))
+        data = str(recording.folder.absolute()) if recording.folder else ""  # found again from wherever one stands
+        folder.write_about(cast(About, {"data": data, **(about or {})}))
+        folder.write_think(np.frombuffer(think_s, np.float32))
+    return result
+
+
+def _layout(rulebook: Rulebook, recording: Recording, truth: Truth) -> list[LayoutBlock]:
+    """Where trials lie, so that a run can be shown without its data."""
+    return [
+        {
+            "subject": subject,
+            "block": number,
+            "samples": block.samples,
+            "rate": rulebook.rate,
+            "trials": [[span.opened, span.data_start, span.stop] for span in spans],
+        }
+        for (subject, number, block), (_, _, spans) in zip(recording, truth.blocks, strict=True)
+    ]

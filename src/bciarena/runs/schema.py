@@ -1,0 +1,154 @@
+"""The files of a run folder, as types: what is written, what is checked, and the JSON Schema, all from here.
+
+``FORMAT`` counts changes that an older reader would not understand; added fields do not count.
+"""
+
+# No `from __future__ import annotations` here: Python 3.11 does not see NotRequired in annotations kept as text.
+
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from bciarena.runs.shape import json_schema
+from bciarena.verdicts import Verdict
+
+FORMAT = 1
+
+
+class Header(TypedDict):
+    """First line of ledger.jsonl: what was played, by which rules, under which conditions."""
+
+    type: Literal["header"]
+    format: NotRequired[Annotated[int, "Version of the run folder's form; absent in the first ones, which are 1."]]
+    challenge: Annotated[str, "Id of the rulebook, as imagery/1."]
+    rulebook: Annotated[str, "Digest of the rulebook."]
+    data: Annotated[str, "Digest of the recording; empty while a live run is still recording it."]
+    entry: Annotated[str, "Digest of the entry; empty where it was an object in the referee's own process."]
+    versions: Annotated[dict[str, str], "Of bciarena, numpy and Python on the referee's side."]
+    seed: Annotated[int, "Told to the entry; its random numbers start from it."]
+    clock: Annotated[Literal["think", "data"], "Whether computing time was measured."]
+    sandbox: Annotated[str, "How the entry was to be confined; the end line says how it was."]
+    live: NotRequired[Annotated[str, "Name of the stream, for a live run."]]
+
+
+class ReportLine(TypedDict):
+    """A line of ledger.jsonl: one report of the entry."""
+
+    type: Literal["report"]
+    subject: int
+    block: int
+    position: Annotated[int, "Samples of this block handed out so far."]
+    packet: Annotated[int, "Number of the last packet handed out, within the block, from 1."]
+    value: Annotated[Any, "The answer as given; an object {other: text} where JSON has nothing like it."]
+    think_s: Annotated[float, "How far behind the data the entry was on the think clock."]
+
+
+class EndLine(TypedDict):
+    """Last line of ledger.jsonl: how the run ended."""
+
+    type: Literal["end"]
+    verdict: Verdict
+    reason: str
+    notes: list[str]
+    sandbox: Annotated[str, "How the entry was confined."]
+    packets: Annotated[int, "Handed out, over all blocks."]
+    cpu_s: float
+    wall_s: float
+
+
+class SubjectRow(TypedDict):
+    """The score of one subject."""
+
+    subject: int
+    score: float
+
+
+class BlockRow(TypedDict):
+    """The score of one block, with what the contest shows beside it."""
+
+    subject: int
+    block: int
+    score: float
+
+
+class TrialRow(TypedDict):
+    """A judged trial."""
+
+    subject: int
+    block: int
+    trial: int
+    truth: str
+    answer: Annotated[str | None, "As it counted; null where there was none."]
+    correct: bool
+    length_s: Annotated[float | None, "The length that entered the score; null where none did."]
+    status: Literal["in_time", "late", "missing", "false_positive", "quiet", "after_target"]
+
+
+class Score(TypedDict):
+    """score.json: a pure function of rulebook, truth and ledger."""
+
+    challenge: str
+    verdict: Verdict
+    reason: Annotated[str, "Why, where the verdict is not ok."]
+    score: float
+    unit: str
+    sandbox: str
+    metrics: dict[str, float]
+    subjects: list[SubjectRow]
+    blocks: list[BlockRow]
+    trials: list[TrialRow]
+    notes: Annotated[list[str], "What a contestant should know."]
+
+
+class LayoutBlock(TypedDict):
+    """An item of layout.json: where the trials of one block lie, without their truth."""
+
+    subject: int
+    block: int
+    samples: int
+    rate: int
+    trials: Annotated[list[list[int]], "[opened, data_start, stop] of each, in samples."]
+
+
+class Mark(TypedDict):
+    """A line of output.jsonl: what was printed from this byte on came after this packet."""
+
+    stream: Literal["stdout", "stderr"]
+    offset: Annotated[int, "In bytes, in stdout.txt or stderr.txt."]
+    packet: Annotated[int, "Packets handed out before, over all blocks."]
+
+
+class About(TypedDict):
+    """run.json: what helps to find things again; no part of the result."""
+
+    data: Annotated[str, "The data folder; empty where it is kept by digest."]
+    entry: NotRequired[str]
+    name: NotRequired[str]
+    model: NotRequired[str]
+    python: NotRequired[str]
+    stored_data: NotRequired[Annotated[str, "Digest in the site's storage."]]
+    stored_entry: NotRequired[str]
+    shards: NotRequired[Annotated[int, "How many parts it was joined from."]]
+    live: NotRequired[Annotated[str, "Name of the stream."]]
+    delays_ms: NotRequired[Annotated[list[float], "Of a live run: from a sample's arrival to each answer."]]
+
+
+LINES: dict[str, Any] = {"header": Header, "report": ReportLine, "end": EndLine}
+"""The lines of ledger.jsonl by their ``type``."""
+FILES: dict[str, Any] = {
+    "ledger.jsonl": Header | ReportLine | EndLine,
+    "score.json": Score,
+    "layout.json": list[LayoutBlock],
+    "output.jsonl": Mark,
+    "run.json": About,
+}
+"""Type of each JSON file, or of each of its lines; beside them lie think.npz, stdout.txt and stderr.txt."""
+
+
+def run_schema() -> dict[str, Any]:
+    """The JSON Schema of all files, under ``$defs`` by file name."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:bciarena:run:{FORMAT}",
+        "title": "A run folder of BCI Arena",
+        "description": "Under $defs: each JSON file, or each line of a .jsonl file. Further fields may be there.",
+        "$defs": {name: json_schema(kind) for name, kind in FILES.items()},
+    }

@@ -1,0 +1,85 @@
+"""Nothing half-written is ever seen under its final name: write beside, then rename."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bciarena.errors import BadInput
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give a name beside ``path`` to write to; rename it when all went well, remove it otherwise."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = _beside(path)
+    try:
+        yield beside
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def wanted_file(path: Path) -> Iterator[Path]:
+    """``whole_file`` for a name that the user gave: what cannot be written is told in one line."""
+    try:
+        with whole_file(path) as beside:
+            yield beside
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+@contextmanager
+def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
+    """Give a folder beside ``path`` to fill; it takes its place when all went well and is removed otherwise.
+
+    What is at ``path`` already is replaced when it is an empty folder, or with ``force``; else BadInput is raised.
+    """
+    path = path.absolute()
+    refuse_existing(path, force)
+    beside = _beside(path)
+    try:
+        try:
+            shutil.rmtree(beside, ignore_errors=True)
+            beside.mkdir(parents=True)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        yield beside
+        try:
+            if path.exists():
+                shutil.rmtree(path)
+            os.replace(beside, path)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+@contextmanager
+def wanted_folder(path: Path, force: bool = False) -> Iterator[Path]:
+    """``whole_folder`` whose filling does nothing but write: a full disk is told in one line, too."""
+    try:
+        with whole_folder(path, force) as beside:
+            yield beside
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def refuse_existing(path: Path, force: bool = False) -> None:
+    """BadInput where something lies that must not be replaced unasked."""
+    if path.exists() and not path.is_dir():
+        raise BadInput(f"{path}: is a file; give a folder")
+    if path.is_dir() and any(path.iterdir()) and not force:
+        raise BadInput(f"{path}: exists already and is not empty; choose another name or give --force to replace it")
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+def _unwritable(path: Path, error: OSError) -> BadInput:
+    return BadInput(f"{path}: cannot be written ({error.strerror or error}); nothing half-made is left")
