@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.recording import Block, Recording, Subject, write_contest
 
 

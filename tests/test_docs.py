@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.cli import build
 from tests.making import write_folder
 

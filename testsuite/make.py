@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from recordings import BLOCKS, CHALLENGES, block_samples, data_starts  # noqa: E402
 
-from bciarena.challenges import rulebook  # noqa: E402
+from bciarena.contests import rulebook  # noqa: E402
 
 HERE = Path(__file__).parent
 SAMPLES = ("imagery/perfect", "speller/perfect", "rehab/perfect", "plain/perfect")  # dialects A, B, C and D

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.recording.model import Block, Recording, Subject
 
 BLOCKS = 2

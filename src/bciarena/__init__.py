@@ -14,7 +14,7 @@ def __getattr__(name: str) -> object:
 
         return play
     if name == "rulebook":
-        from bciarena.challenges import rulebook
+        from bciarena.contests import rulebook
 
         return rulebook
     raise AttributeError(name)

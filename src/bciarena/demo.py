@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.entries.reference import Reference, references
 from bciarena.errors import ArenaError, BadInput
 from bciarena.jobs.local import LocalEngine

@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from bciarena.challenges import rulebook as find_rulebook
+from bciarena.contests import rulebook as find_rulebook
 from bciarena.contestant.plain import play_plain
 from bciarena.match import End, Match
 from bciarena.recording import Recording, open_recording

@@ -32,9 +32,9 @@ def test_help_is_no_error(capsys):
 
 
 def test_our_own_fault_is_told_apart(monkeypatch, capsys):
-    import bciarena.challenges.page
+    import bciarena.contests.page
 
-    monkeypatch.setattr(bciarena.challenges.page, "rules_page", lambda: 1 / 0)
+    monkeypatch.setattr(bciarena.contests.page, "rules_page", lambda: 1 / 0)
     monkeypatch.delenv("ARENA_DEBUG", raising=False)
     assert arena(["challenges", "--markdown"]) == 3
     assert "our fault: ZeroDivisionError" in capsys.readouterr().err

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.decoders.asynchronous import Settings
 from bciarena.decoders.onset import OnsetPool
 from bciarena.decoders.speller_fit import Trace, fit_pool, labels, main, replay, store, weakened

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.cli import main
 from bciarena.entries import interpreter_for, open_entry
 from bciarena.entries.tiny import tiny_recording

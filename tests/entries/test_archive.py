@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.entries import open_entry
 from bciarena.entries.archive import unpack
 from bciarena.errors import BadInput

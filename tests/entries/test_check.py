@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.challenges import RULEBOOKS, rulebook
+from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.cli import main
 from bciarena.entries.checkup import check
 from bciarena.entries.packing import pack

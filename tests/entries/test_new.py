@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.challenges import RULEBOOKS, rulebook
+from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.cli import main
 from bciarena.entries import interpreter_for, open_entry
 from bciarena.entries.companion import write_starter

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.entries import Package, open_entry
 from bciarena.entries.interpreters import find_python
 from bciarena.entries.reference import Reference, references
@@ -115,7 +115,7 @@ def test_what_a_killed_process_left_is_swept_up(tmp_path: Path, monkeypatch: pyt
     private.mkdir()
     folder = write(tmp_path / "entry", OWN)
     program = (
-        "import os, signal; from bciarena.challenges import rulebook; from bciarena.entries import open_entry\n"
+        "import os, signal; from bciarena.contests import rulebook; from bciarena.entries import open_entry\n"
         f"with open_entry({str(folder)!r}, rulebook('imagery')): os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     subprocess.run([sys.executable, "-c", program], env={**os.environ, "TMPDIR": str(private)})

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.cli import main as arena
 from bciarena.recording import write_contest
 from tests.realdata import real_data

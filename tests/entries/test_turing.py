@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from bciarena.challenges import rulebook
-from bciarena.challenges.turing import BEHAVIOURS, SSVEP_HZ
+from bciarena.contests import rulebook
+from bciarena.contests.turing.rules import BEHAVIOURS, SSVEP_HZ
 from bciarena.cli import main as arena
 from bciarena.recording import write_contest
 

@@ -8,7 +8,7 @@ import struct
 import numpy as np
 import pytest
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.cli import main as arena
 from bciarena.recording import open_recording
 from tests.making import make_data, write_folder

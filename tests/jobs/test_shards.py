@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bciarena import rulebook
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput, Fault
 from bciarena.inprocess import in_process
 from bciarena.jobs.db import open_database, writing

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.errors import BadInput
 from bciarena.lab.hub import Hub
 from bciarena.lab.plans import plan, rounds_block, word_block

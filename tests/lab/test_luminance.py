@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bciarena.challenges.speller import FREQUENCY_HZ, PHASE_RAD
+from bciarena.contests.speller.rules import FREQUENCY_HZ, PHASE_RAD
 from bciarena.lab import luminance as lab
 from bciarena.lab.luminance import SPELLER, TURING, level, luminance, refusal
 

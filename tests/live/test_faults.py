@@ -17,7 +17,7 @@ import pytest
 
 from bciarena.bench.live import ENTRY
 from bciarena.bench.parts import wait_for
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.lab.hub import Hub
 from bciarena.lab.plans import word_block
 from bciarena.live.streams import CodesOut, EegOut, need_lsl

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.errors import BadInput
 from bciarena.live.commands import play_out, record
 from bciarena.live.recorder import Recorder, rescue

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from bciarena.challenges.turing import BEHAVIOURS
+from bciarena.contests.turing.rules import BEHAVIOURS
 from bciarena.protocol.seeds import stream
-from bciarena.protocol.soccer import EDGE, GOAL, play_block
+from bciarena.contests.turing.soccer import EDGE, GOAL, play_block
 
 
 @pytest.fixture(scope="module")

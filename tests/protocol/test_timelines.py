@@ -9,8 +9,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from bciarena.challenges import RULEBOOKS, rulebook
-from bciarena.challenges.speller import FREQUENCY_HZ, PHASE_RAD
+from bciarena.contests import RULEBOOKS, rulebook
+from bciarena.contests.speller.rules import FREQUENCY_HZ, PHASE_RAD
 from bciarena.errors import BadInput
 from bciarena.protocol import SPLITS, timelines
 

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.errors import BadInput
 from bciarena.recording import open_recording, open_sets, write_contest
 from bciarena.recording.bids import describe_bids, write_bids

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.referee import Truth, judge
 from tests.making import make_recording, report
 

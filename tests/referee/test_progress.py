@@ -1,6 +1,6 @@
 """What people who wait are told."""
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.match import Match
 from bciarena.referee.ledger import Ledger
 from bciarena.stream import Stream

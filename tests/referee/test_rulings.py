@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from bciarena.challenges import rulebook
-from bciarena.challenges.itr import itr
-from bciarena.challenges.spans import packet_end, trial_spans
+from bciarena.contests import rulebook
+from bciarena.contests.itr import itr
+from bciarena.contests.spans import packet_end, trial_spans
 from bciarena.inprocess import play
 from bciarena.match import Match
 from bciarena.referee import Ledger, Referee, Truth, judge

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bciarena.challenges.trial import Trial
+from bciarena.contests.trial import Trial
 
 
 def made_up(book, subjects, blocks, trials, p, seconds, rng, spread=0.0):

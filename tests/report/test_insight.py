@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bciarena.challenges import rulebook
-from bciarena.challenges.trial import Trial
+from bciarena.contests import rulebook
+from bciarena.contests.trial import Trial
 from bciarena.report.insight import alternatives
 
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from bciarena.challenges import RULEBOOKS, rulebook
+from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.cli import main as arena
 from bciarena.inprocess import play
 from bciarena.report.figures import all_figures

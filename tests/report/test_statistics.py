@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bciarena.challenges import RULEBOOKS, rulebook
+from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.report.statistics import compare, intervals, paired_permutation, trials_from
 from bciarena.report.tally import combine, tally
 from tests.report.made_up import as_score, made_up

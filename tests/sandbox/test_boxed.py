@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import recordings
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.cli import main
 from bciarena.entries.environments import interpreter_for
 from bciarena.entries.interpreters import find_python

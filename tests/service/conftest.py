@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import uvicorn
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.jobs.local import LocalEngine
 from bciarena.jobs.worker import Work
 from bciarena.recording import write_contest

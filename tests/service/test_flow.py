@@ -9,7 +9,7 @@ import json
 import pytest
 from sqlalchemy import select
 
-from bciarena.challenges import RULEBOOKS
+from bciarena.contests import RULEBOOKS
 from bciarena.jobs.model import Job
 from bciarena.service.keeper import work_once
 from bciarena.service.models import Result
@@ -143,7 +143,7 @@ def test_organiser_reruns_disqualifies_publishes_exports(town, tmp_path):
 def test_rescore_under_a_new_rulebook_runs_nothing(town, tmp_path, monkeypatch):
     from dataclasses import replace
 
-    from bciarena.challenges import imagery
+    from bciarena.contests import imagery
 
     def doubled(trials):
         score = imagery.score(trials)

@@ -7,7 +7,7 @@ import string
 from pathlib import Path
 
 import bciarena.service
-from bciarena.challenges import RULEBOOKS
+from bciarena.contests import RULEBOOKS
 from bciarena.service.boards import COLUMNS
 from bciarena.service.texts import LANGUAGES
 

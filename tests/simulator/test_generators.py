@@ -6,7 +6,7 @@ from scipy.signal import butter, csd, lfilter, welch
 from scipy.stats import kurtosis
 
 from bciarena.errors import BadInput
-from bciarena.simulator.generators import (
+from bciarena.contests.liveness.generators import (
     DeepGenerator,
     DeepSettings,
     ParametricGenerator,
@@ -230,6 +230,6 @@ def test_deep_weights_come_from_the_seed(deep):
 
 
 def test_deep_says_what_is_missing_without_torch(monkeypatch):
-    monkeypatch.setattr("bciarena.simulator.generators.deep.deep_available", lambda: False)
+    monkeypatch.setattr("bciarena.contests.liveness.generators.deep.deep_available", lambda: False)
     with pytest.raises(BadInput, match=r"bciarena\[deep\]"):
         DeepGenerator()

@@ -9,7 +9,7 @@ import pytest
 from scipy.signal import welch
 
 from bciarena.protocol import SPLITS, timelines
-from bciarena.simulator.liveness import resting_run
+from bciarena.contests.liveness.brain import resting_run
 from bciarena.simulator.make import Order, Summary, make, recordings
 
 PEOPLE, WINDOW_S = 10, 6

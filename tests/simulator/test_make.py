@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.cli import main
 from bciarena.errors import BadInput
 from bciarena.protocol import timelines

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.signal import butter, sosfiltfilt
 
-from bciarena.challenges.speller import FREQUENCY_HZ, PHASE_RAD
+from bciarena.contests.speller.rules import FREQUENCY_HZ, PHASE_RAD
 from bciarena.simulator.person import ILLITERATE_SHARE, draw_person
 from tests.simulator.sitting import RATE, average_person, row, sit, someone
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bciarena.challenges import RULEBOOKS, rulebook
+from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.stream import Stream
 from tests.making import make_recording
 

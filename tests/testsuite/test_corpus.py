@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.entries.environments import interpreter_for
 from bciarena.entries.package import open_entry
 from bciarena.errors import EntryFailed

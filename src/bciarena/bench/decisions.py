@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bciarena.challenges.speller import FREQUENCY_HZ
+from bciarena.contests.speller.rules import FREQUENCY_HZ
 
 REPEATS = 200
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from bciarena.bench.kept import HOME, KeptRows, code_digest, data_digest, key_of
 from bciarena.bench.peers import PEERS
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.errors import BadInput
 from bciarena.inprocess import in_process
 from bciarena.match import Player, Progress

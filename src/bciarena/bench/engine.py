@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.match import Match
 from bciarena.recording import Block, Recording, Subject
 from bciarena.referee import Ledger, Truth, judge
@@ -57,7 +57,7 @@ def _packet() -> dict[str, Any]:
 
 CHILD = """
 import resource, sys
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.match import Match
 from bciarena.recording import open_recording
 from bciarena.referee import Ledger

@@ -18,7 +18,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from bciarena.bench import postgres
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.jobs.db import open_database, reading
 from bciarena.jobs.lease import Outcome
 from bciarena.jobs.model import Job

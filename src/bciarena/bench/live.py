@@ -16,7 +16,7 @@ import numpy as np
 import psutil
 
 from bciarena.bench import parts, soak
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.errors import BadInput
 
 WORD = "THE BRAIN"

@@ -188,7 +188,7 @@ class CcaCsp(CspLda):
         return _canonical(held[:, self.lead_n :], self.bases)
 
     def opened(self, packet: Any) -> bool:
-        from bciarena.challenges.turing import BEHAVIOURS
+        from bciarena.contests.turing.rules import BEHAVIOURS
 
         for code in packet.data[-1]:
             if 0 < code < 128:

@@ -18,7 +18,7 @@ import numpy as np
 from rich.console import Console
 
 from bciarena.bench import parts
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.live.recorder import RAW
 from bciarena.live.streams import CodesOut, EegOut, need_lsl
 

@@ -13,8 +13,8 @@ def main(
     markdown: Annotated[bool, typer.Option(help="The whole rules page, clause by clause.")] = False,
 ) -> None:
     """The five rulebooks: id, channels, rate, packet, classes, limits."""
-    from bciarena.challenges import RULEBOOKS
-    from bciarena.challenges.page import rules_page
+    from bciarena.contests import RULEBOOKS
+    from bciarena.contests.page import rules_page
 
     if markdown:
         print(rules_page(), end="")

@@ -23,7 +23,7 @@ def main(
     import json
     from dataclasses import asdict
 
-    from bciarena.challenges import rulebook
+    from bciarena.contests import rulebook
     from bciarena.cli._playing import checked, progress
     from bciarena.entries.checkup import check
     from bciarena.errors import CheckFailed

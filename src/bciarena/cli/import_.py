@@ -34,7 +34,7 @@ def main(
     """Turn recordings you have into a data folder of a challenge, and say what was adapted."""
     from rich.console import Console
 
-    from bciarena.challenges import rulebook
+    from bciarena.contests import rulebook
     from bciarena.errors import BadInput
     from bciarena.importing import bring_in
 

@@ -72,7 +72,7 @@ def record(
     hub: Hub = None,
 ) -> None:
     """EEG stream and codes to a recording, in contest layout and BIDS."""
-    from bciarena.challenges import rulebook
+    from bciarena.contests import rulebook
     from bciarena.errors import BadInput
     from bciarena.live.commands import record as keep
 
@@ -94,7 +94,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print the score file.")] = False,
 ) -> None:
     """Run an entry on a live stream: packets cut as in the contest, answers sent to the lab's page."""
-    from bciarena.challenges import rulebook
+    from bciarena.contests import rulebook
     from bciarena.cli._playing import checked
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed

@@ -11,7 +11,7 @@ def main(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="where to: a new folder")],
 ) -> None:
     """Write the package a contestant starts from: a working sample under the contest's names."""
-    from bciarena.challenges import rulebook
+    from bciarena.contests import rulebook
     from bciarena.entries.companion import write_starter
 
     book = rulebook(challenge)

@@ -13,7 +13,7 @@ def main(
     python: Annotated[str | None, typer.Option(metavar="X.Y", help="the Python to compile with")] = None,
 ) -> None:
     """Compile an entry to .pyc and pack it for upload."""
-    from bciarena.challenges import rulebook
+    from bciarena.contests import rulebook
     from bciarena.entries.packing import pack
 
     done = pack(folder, rulebook(challenge), out, python)

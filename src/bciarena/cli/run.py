@@ -31,7 +31,7 @@ def main(
     """Play an entry on a data folder, packet by packet, and score it by the challenge's rules."""
     import json
 
-    from bciarena.challenges import rulebook
+    from bciarena.contests import rulebook
     from bciarena.cli._playing import checked, progress
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed

@@ -36,7 +36,7 @@ def main(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from bciarena.challenges import rulebook
+    from bciarena.contests import rulebook
     from bciarena.simulator import Order, make
 
     name = rulebook(challenge).name

@@ -33,7 +33,7 @@ def main(
     """Play every entry on every data folder with every seed; the same command again goes on where it stopped."""
     import os
 
-    from bciarena.challenges import rulebook
+    from bciarena.contests import rulebook
     from bciarena.cli._playing import checked
     from bciarena.errors import BadInput
     from bciarena.jobs import db

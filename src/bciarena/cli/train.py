@@ -29,7 +29,7 @@ def main(
 
     from rich.console import Console
 
-    from bciarena.challenges import rulebook
+    from bciarena.contests import rulebook
     from bciarena.cli._playing import checked
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import signal
 from scipy.optimize import minimize
 
-from bciarena.challenges.speller import FREQUENCY_HZ
+from bciarena.contests.speller.rules import FREQUENCY_HZ
 from bciarena.decoders.asynchronous import AsynchronousSpeller, Settings
 from bciarena.decoders.onset import OnsetDecision, OnsetPool
 from bciarena.decoders.stopping import Itr, StoppingPolicy

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bciarena.challenges import rulebook as find_rulebook
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests import rulebook as find_rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.discover import CLASSES
 from bciarena.errors import BadInput
 from bciarena.match import Match

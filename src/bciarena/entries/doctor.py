@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from bciarena.challenges import RULEBOOKS
+from bciarena.contests import RULEBOOKS
 from bciarena.entries.interpreters import all_pythons
 from bciarena.errors import BadInput
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.entries import plain, reference
 from bciarena.entries.archive import unpack
 from bciarena.entries.config import Config, read_config, version

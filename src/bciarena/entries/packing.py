@@ -18,7 +18,7 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.config import NAMES, read_config, version
 from bciarena.entries.interpreters import Found, find_python
 from bciarena.entries.model import Package

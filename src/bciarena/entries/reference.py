@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bciarena.challenges import RULEBOOKS
+from bciarena.contests import RULEBOOKS
 from bciarena.errors import BadInput
 
 HERE = Path(__file__).parent

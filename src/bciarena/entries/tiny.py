@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bciarena.challenges.rulebook import Rulebook
-from bciarena.challenges.speller import FREQUENCY_HZ, PHASE_RAD
-from bciarena.challenges.turing import BEHAVIOURS, SSVEP_HZ
+from bciarena.contests.rulebook import Rulebook
+from bciarena.contests.speller.rules import FREQUENCY_HZ, PHASE_RAD
+from bciarena.contests.turing.rules import BEHAVIOURS, SSVEP_HZ
 from bciarena.recording import Block, Recording, Subject
 
 SECONDS = {

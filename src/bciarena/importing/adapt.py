@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bciarena.challenges import speller
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests import speller
+from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.importing.piece import Piece
 from bciarena.importing.sources import need_mne

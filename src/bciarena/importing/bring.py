@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bciarena.challenges.rulebook import Rulebook
-from bciarena.challenges.spans import trial_spans
+from bciarena.contests.rulebook import Rulebook
+from bciarena.contests.spans import trial_spans
 from bciarena.errors import BadInput
 from bciarena.importing.adapt import adapted
 from bciarena.importing.sources import pieces

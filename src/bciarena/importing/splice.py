@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 
 CUE_S, STIMULUS_S, LAG_S, FEEDBACK_S = 1.0, 4.0, 0.14, 1.0

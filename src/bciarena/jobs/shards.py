@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from bciarena.challenges import rulebook as find_rulebook
+from bciarena.contests import rulebook as find_rulebook
 from bciarena.errors import BadInput
 from bciarena.jobs.model import Job
 from bciarena.jobs.queue import enqueue

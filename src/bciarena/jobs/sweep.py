@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.package import open_entry
 from bciarena.errors import BadInput
 from bciarena.jobs.db import reading, writing

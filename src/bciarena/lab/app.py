@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, PackageLoader
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.lab.hub import ROLES, Hub
 
 BEHIND_MOST = 1000  # messages a slow listener may lag behind before it is let go

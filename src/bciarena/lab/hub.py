@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.lab.plans import KEYS
 from bciarena.protocol.timeline import Timeline
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from bciarena.challenges import rulebook
-from bciarena.challenges.liveness import EYES_CLOSED, EYES_OPEN
-from bciarena.challenges.speller import FREQUENCY_HZ, PHASE_RAD
+from bciarena.contests import rulebook
+from bciarena.contests.liveness.rules import EYES_CLOSED, EYES_OPEN
+from bciarena.contests.speller.rules import FREQUENCY_HZ, PHASE_RAD
 from bciarena.errors import BadInput
 from bciarena.protocol import timelines
 from bciarena.protocol.seeds import stream
-from bciarena.protocol.soccer import play_round
-from bciarena.protocol.speller import CUE_S, FEEDBACK_S, STIMULUS_S
+from bciarena.contests.turing.soccer import play_round
+from bciarena.contests.speller.protocol import CUE_S, FEEDBACK_S, STIMULUS_S
 from bciarena.protocol.timeline import Kind, Script, Timeline
-from bciarena.protocol.turing import _soccer_trial
+from bciarena.contests.turing.protocol import _soccer_trial
 
 KEYS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,."
 WORD_REST_S = 1.0

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.protocol.seeds import stream
 from bciarena.protocol.timeline import Step, Timeline
 from bciarena.simulator import artefacts, background, evoked, rhythms

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.recording import Event, write_contest
 from bciarena.recording.bids import describe_bids, write_bids
@@ -67,7 +67,7 @@ def rescue(folder: Path, side: dict[str, Any] | None = None) -> Path:
 
 
 def _write(folder: Path, about: dict[str, Any], side: dict[str, Any] | None) -> Path:
-    from bciarena.challenges import rulebook
+    from bciarena.contests import rulebook
 
     book = rulebook(about["challenge"])
     rows = len(book.channels) + 1

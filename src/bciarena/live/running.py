@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.live.recorder import Recorder
 from bciarena.live.streams import LiveIn
 from bciarena.stream import Packet

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from bciarena.challenges import rulebook
-from bciarena.challenges.liveness import SPLITS as LIVENESS_SPLITS
-from bciarena.challenges.liveness import SUBJECTS as LIVENESS_PEOPLE
+from bciarena.contests import rulebook
+from bciarena.contests.liveness.rules import SPLITS as LIVENESS_SPLITS
+from bciarena.contests.liveness.rules import SUBJECTS as LIVENESS_PEOPLE
 from bciarena.errors import BadInput
-from bciarena.protocol.imagery import imagery_block
-from bciarena.protocol.liveness import liveness_blocks
-from bciarena.protocol.rehab import rehab_block
+from bciarena.contests.imagery.protocol import imagery_block
+from bciarena.contests.liveness.protocol import liveness_blocks
+from bciarena.contests.rehab.protocol import rehab_block
 from bciarena.protocol.seeds import stream
-from bciarena.protocol.speller import speller_block
+from bciarena.contests.speller.protocol import speller_block
 from bciarena.protocol.timeline import Kind, Script, Step, Timeline
-from bciarena.protocol.turing import turing_block
+from bciarena.contests.turing.protocol import turing_block
 
 
 class Split(NamedTuple):

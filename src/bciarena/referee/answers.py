@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.wire import values
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bciarena.challenges.rulebook import Rulebook
-from bciarena.challenges.spans import check_form, trial_spans
-from bciarena.challenges.trial import Score, Status, Trial, TrialSpan
+from bciarena.contests.rulebook import Rulebook
+from bciarena.contests.spans import check_form, trial_spans
+from bciarena.contests.trial import Score, Status, Trial, TrialSpan
 from bciarena.recording.model import Recording
 from bciarena.referee.answers import answer_text
 
@@ -75,7 +75,7 @@ def _judge_trial(rulebook: Rulebook, span: TrialSpan, reports: list[Report], bla
     text, valid = answer_text(rulebook, report["value"])
     if idle:
         return replace(blank, status="false_positive", answer=text)
-    used_n = report["position"] - span.data_start
+    used_n = _used_n(rulebook, span, report)
     late = _late(rulebook, span, report)
     status: Status = "late" if late else "in_time"
     if late and rulebook.late_answer is not None:
@@ -103,9 +103,14 @@ def _late(rulebook: Rulebook, span: TrialSpan, report: Report) -> bool:
         return True
     if rulebook.limit_s is None:
         return False
-    used_n = position - span.data_start
+    used_n = _used_n(rulebook, span, report)
     behind_n = report["think_s"] * rulebook.rate if rulebook.limit_covers_thinking else 0
     return bool(used_n + behind_n >= rulebook.limit_s * rulebook.rate)  # limits are exclusive (R2)
+
+
+def _used_n(rulebook: Rulebook, span: TrialSpan, report: Report) -> int:
+    """Samples used: from the packet after the opening code's (R1), or from that code where the rules say so."""
+    return int(report["position"]) - (span.data_start if rulebook.counts_from == "packet" else span.opened)
 
 
 def _missing_n(rulebook: Rulebook, span: TrialSpan) -> int:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bciarena.challenges.trial import Trial, accuracy
+from bciarena.contests.trial import Trial, accuracy
 from bciarena.report import special
 from bciarena.report.insight import fixed_time_curve
 from bciarena.report.kept import KeptRun

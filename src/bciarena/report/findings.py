@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from bciarena.challenges import liveness, rehab
+from bciarena.contests import liveness, rehab
 from bciarena.report import special
 from bciarena.report.figures import outcome, subject_accuracy
 from bciarena.report.kept import KeptRun

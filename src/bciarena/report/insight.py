@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import median
 
-from bciarena.challenges import liveness, rehab
-from bciarena.challenges.rulebook import Rulebook
-from bciarena.challenges.trial import Trial
+from bciarena.contests import liveness, rehab
+from bciarena.contests.rulebook import Rulebook
+from bciarena.contests.trial import Trial
 
 OTHER_HAND = {"1": "2", "2": "1", "3": "4", "4": "3"}
 

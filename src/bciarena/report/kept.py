@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bciarena.challenges import RULEBOOKS
-from bciarena.challenges.rulebook import Rulebook
-from bciarena.challenges.trial import Trial
+from bciarena.contests import RULEBOOKS
+from bciarena.contests.rulebook import Rulebook
+from bciarena.contests.trial import Trial
 from bciarena.errors import BadInput
 from bciarena.recording import Recording, open_recording
 from bciarena.report.statistics import trials_from

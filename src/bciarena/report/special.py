@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bciarena.challenges import liveness, rehab, speller
-from bciarena.challenges.trial import Trial, by_block
+from bciarena.contests import liveness, rehab, speller
+from bciarena.contests.trial import Trial, by_block
 from bciarena.errors import BadInput
 from bciarena.report.texts import Said, listed, said
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bciarena.challenges import rulebook as find_rulebook
-from bciarena.challenges.rulebook import Rulebook
-from bciarena.challenges.trial import Trial
+from bciarena.contests import rulebook as find_rulebook
+from bciarena.contests.rulebook import Rulebook
+from bciarena.contests.trial import Trial
 from bciarena.report.tally import Tally, combine, tally
 
 DRAWS = 2000

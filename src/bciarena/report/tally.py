@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from bciarena.challenges import liveness, rehab
-from bciarena.challenges.rulebook import Rulebook
-from bciarena.challenges.trial import Trial, by_block
+from bciarena.contests import liveness, rehab
+from bciarena.contests.rulebook import Rulebook
+from bciarena.contests.trial import Trial, by_block
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.contestant.training import REASON, REFUSED
 from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, EntryFailed, Fault

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from bciarena.challenges import rulebook as find_rulebook
+from bciarena.contests import rulebook as find_rulebook
 from bciarena.report.statistics import paired_permutation
 from bciarena.service.models import Phase, Result, Submission, Team
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from bciarena.challenges import rulebook as find_rulebook
+from bciarena.contests import rulebook as find_rulebook
 from bciarena.jobs.model import Job
 from bciarena.service.boards import COLUMNS
 from bciarena.service.models import Entry, Phase, Result, Submission, Team, Version

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.errors import BadInput
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?$")]

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from bciarena.challenges import rulebook as find_rulebook
+from bciarena.contests import rulebook as find_rulebook
 from bciarena.jobs.model import Job
 from bciarena.jobs.queue import enqueue
 from bciarena.service.accounts import record

@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from bciarena.challenges import rulebook as find_rulebook
+from bciarena.contests import rulebook as find_rulebook
 from bciarena.entries.package import open_entry
 from bciarena.errors import BadInput, EntryFailed
 from bciarena.jobs.storage import Storage

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from bciarena.challenges import rulebook
-from bciarena.challenges.liveness import SUBJECTS as LIVENESS_PEOPLE
+from bciarena.contests import rulebook
+from bciarena.contests.liveness.rules import SUBJECTS as LIVENESS_PEOPLE
 from bciarena.errors import BadInput
 from bciarena.protocol import split_of, stream, timelines
 from bciarena.protocol.timeline import Timeline
@@ -146,7 +146,7 @@ def recordings(
 ) -> Iterator[Made]:
     """Every block as (subject, timeline, EEG of shape (channels, samples)), one at a time."""
     if order.name == "liveness":
-        from bciarena.simulator.liveness import liveness_recordings
+        from bciarena.contests.liveness.brain import liveness_recordings
 
         yield from liveness_recordings(order, summary, say or (lambda words: None))
         return

@@ -14,9 +14,9 @@ import numpy as np
 import scipy.signal
 from numpy.typing import NDArray
 
-from bciarena.challenges import rulebook
-from bciarena.challenges.speller import FREQUENCY_HZ, PHASE_RAD
-from bciarena.challenges.turing import SSVEP_HZ
+from bciarena.contests import rulebook
+from bciarena.contests.speller.rules import FREQUENCY_HZ, PHASE_RAD
+from bciarena.contests.turing.rules import SSVEP_HZ
 from bciarena.recording import Block, Recording
 from bciarena.recording.montages import NOT_SCALP
 

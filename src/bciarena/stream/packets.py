@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.recording.model import Block, Recording
 
 AHEAD = 256  # packets laid out in one vectorised step, on the referee's side only

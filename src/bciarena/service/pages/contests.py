@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 from sqlalchemy import select
 
-from bciarena.challenges import rulebook as find_rulebook
+from bciarena.contests import rulebook as find_rulebook
 from bciarena.service import contests, submissions
 from bciarena.service.boards import PAGE
 from bciarena.service.models import Contest, Membership, Phase

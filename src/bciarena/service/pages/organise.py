@@ -9,8 +9,8 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 from sqlalchemy import select
 
-from bciarena.challenges import RULEBOOKS
-from bciarena.challenges import rulebook as find_rulebook
+from bciarena.contests import RULEBOOKS
+from bciarena.contests import rulebook as find_rulebook
 from bciarena.errors import BadInput
 from bciarena.service import contests
 from bciarena.service.export import board_csv

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
-from bciarena.challenges import RULEBOOKS
+from bciarena.contests import RULEBOOKS
 from bciarena.service import limits, teams, uploads
 from bciarena.service.models import Membership, Submission, Team
 from bciarena.service.site import APage, Page, address_of

@@ -1,0 +1,134 @@
+"""A contest is a folder: all that is true of one contest only stands in it.
+
+Required are ``rules.py`` (RULEBOOK, or RULEBOOKS when a reading was changed) and the score it names, usually in
+``score.py``. Everything else may be absent, and what needs it then says so in one line:
+
+``protocol.py`` (PROTOCOL) what a subject goes through - ``brain.py`` (BRAIN) what a made-up subject's EEG does -
+``example.py`` (EXAMPLE) the minute that `arena check` plays - ``importing.py`` (IMPORTING) what public recordings call
+things - ``report.py`` (REPORT) columns, figures and sentences - ``words.en.toml``, ``words.zh.toml`` - ``stage.js`` the
+subject's screen - ``demo.toml`` its place in the demo - ``bench.py`` (BENCH) tracks and peers - ``starter/``,
+``reference/``, ``baseline/`` the companion package and the entries.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+import tomllib
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bciarena.contests.rulebook import Rulebook
+from bciarena.errors import BadInput
+
+T = TypeVar("T")
+ID = re.compile(r"[a-z][a-z0-9_-]{0,39}/[1-9][0-9]{0,3}")
+LANGUAGES = ("en", "zh")
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One contest's folder, and the package name its modules are imported under."""
+
+    folder: Path
+    package: str
+    rulebooks: tuple[Rulebook, ...]
+
+    @property
+    def name(self) -> str:
+        """Without version: ``p300``."""
+        return self.rulebooks[0].name
+
+    @property
+    def rules(self) -> Rulebook:
+        """The newest reading."""
+        return max(self.rulebooks, key=version)
+
+    def has(self, file: str) -> bool:
+        """Whether the folder has a part: a file's or folder's name."""
+        return (self.folder / file).exists()
+
+    def part(self, name: str, kind: type[T], usual: T | None = None) -> T:
+        """The object that ``name.py`` offers under its own name in capitals; ``usual`` where there is no such file."""
+        if not self.has(f"{name}.py"):
+            if usual is not None:
+                return usual
+            raise BadInput(f"{self.rules.id}: this contest has no {name}.py ({self.folder}), so this cannot be done")
+        found = getattr(imported(self.package, name, self.folder), name.upper(), None)
+        if not isinstance(found, kind):
+            raise BadInput(f"{self.folder / name}.py: must offer {name.upper()}, a {kind.__module__}.{kind.__name__}")
+        return found
+
+    @cached_property
+    def words(self) -> dict[str, Mapping[str, Any]]:
+        """What the contest says, by language; a language without a file speaks English."""
+        found: dict[str, Mapping[str, Any]] = {}
+        for language in LANGUAGES:
+            path = self.folder / f"words.{language}.toml"
+            try:
+                found[language] = tomllib.loads(path.read_text("utf-8")) if path.is_file() else found.get("en", {})
+            except (OSError, ValueError) as error:
+                raise BadInput(f"{path}: {error}") from error
+        return found
+
+    def title(self, language: str) -> str:
+        return self.rules.title_zh if language == "zh" else self.rules.title
+
+    def answers(self, language: str) -> dict[str, str]:
+        """Every answer in words a person reads: from the words' table ``answers``, else the rulebook's vocabulary."""
+        return dict(self.rules.vocabulary) | dict(self.words.get(language, {}).get("answers", {}))
+
+
+def version(book: Rulebook) -> int:
+    """The number behind the slash."""
+    return int(book.id.split("/")[1])
+
+
+def load(folder: Path, package: str = "") -> Contest:
+    """Open a contest's folder; BadInput says what is wrong with it."""
+    if not (folder / "rules.py").is_file():
+        raise BadInput(f"{folder}: is no contest folder (no rules.py); arena rulebook new DIR writes one")
+    folder = folder.resolve()
+    package = package or _package_for(folder)
+    module = imported(package, "rules", folder)
+    books = getattr(module, "RULEBOOKS", None) or (getattr(module, "RULEBOOK", None),)
+    for book in books:
+        if not isinstance(book, Rulebook):
+            raise BadInput(f"{folder / 'rules.py'}: must offer RULEBOOK = build(Rule(...), ...)")
+        if not ID.fullmatch(book.id):
+            raise BadInput(f"{folder / 'rules.py'}: id {book.id!r}: write a small name, a slash and a version: mine/1")
+    if len({book.name for book in books}) != 1:
+        raise BadInput(f"{folder / 'rules.py'}: rulebooks of one folder share one name")
+    return Contest(folder, package, tuple(books))
+
+
+def _package_for(folder: Path) -> str:
+    """A package for a folder outside our tree, under a name that belongs to it alone."""
+    package = f"bciarena_contest_{sha256(str(folder).encode()).hexdigest()[:12]}"
+    if package not in sys.modules:
+        spec = ModuleSpec(package, None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+        sys.modules[package] = module_from_spec(spec)
+    return package
+
+
+def imported(package: str, name: str, folder: Path) -> Any:
+    """One module of a contest; whatever goes wrong inside it is told with file and line."""
+    try:
+        return importlib.import_module(f"{package}.{name}")
+    except BadInput:
+        raise
+    except Exception as error:
+        own = [at for at in traceback.extract_tb(error.__traceback__) if at.filename.startswith(str(folder))]
+        line = error.lineno if isinstance(error, SyntaxError) else own[-1].lineno if own else 0
+        file = error.filename if isinstance(error, SyntaxError) else own[-1].filename if own else folder / f"{name}.py"
+        words = error.msg if isinstance(error, SyntaxError) else error
+        raise BadInput(f"{file}: line {line}: {type(error).__name__}: {words}") from error

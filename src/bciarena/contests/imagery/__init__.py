@@ -1,0 +1,1 @@
+"""Three-class motor imagery: left hand, right hand, feet."""

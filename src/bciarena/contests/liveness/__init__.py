@@ -1,0 +1,1 @@
+"""Is this EEG real or generated, and whose is it?"""

@@ -1,0 +1,157 @@
+"""The liveness sets: resting EEG of a group of people cut into trials, and generated trials among them.
+
+Calibration and evaluation of a group are two sittings of the same people on one day. Generated trials are
+made by generators fitted on the calibration sitting, never on what is scored. What they learn and what is cut into real
+trials has been through the same first filter, and every trial goes through the same last one with the same
+margins, so that no filter's trace tells them apart. The room has no mains: no generator makes a steady line, it would
+give them away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.signal
+from numpy.typing import NDArray
+
+from bciarena.contests import rulebook
+from bciarena.protocol import split_of, stream, timelines
+from bciarena.protocol.timeline import Script, Timeline
+from bciarena.simulator.eeg import Cap, Sitting
+from bciarena.simulator.noise import Floats
+from bciarena.simulator.person import draw_person, on_day
+
+if TYPE_CHECKING:
+    from bciarena.contests.liveness.generators import Generator
+    from bciarena.simulator.make import Made, Order, Summary
+
+FIRST_HZ = 0.3
+"""High-pass against drift, before anything is learnt or cut."""
+BAND_HZ = (0.5, 45.0)
+"""The last filter."""
+SAME_DAY = 0.5
+"""How far people drift between the sittings of calibration and evaluation, in parts of a day's drift."""
+EYES = ("open", "closed")
+MARGIN_S = 2.0
+"""Cut off at both ends of a filtered run."""
+MODEL_S = 60.0
+"""Length of the calibration run, per person and state of the eyes, that the generators learn."""
+Array = NDArray[np.float64]
+
+
+def liveness_recordings(order: Order, summary: Summary | None, say: Callable[[str], None]) -> Iterator[Made]:
+    """Every block as (1, timeline, EEG): all lie under S01, because a block mixes people."""
+    book = rulebook(order.challenge)
+    blocks = timelines(order.challenge, order.split, 1, order.seed, order.blocks, order.people)
+    cut = _Cutter(order, blocks)
+    fake = _Faker(order, summary, say)
+    for timeline in blocks:
+        eeg = np.zeros((len(book.channels), timeline.samples), dtype=np.float32)
+        for number, step in enumerate(timeline.of("resting"), 1):
+            span = slice(timeline.at(step.onset_s), timeline.at(step.end_s))
+            person, eyes, length_n = step.params["person"], step.params["eyes"], span.stop - span.start
+            if step.params["real"]:
+                eeg[:, span] = cut.next(person, eyes, length_n)
+            else:
+                eeg[:, span], name = fake.next(person, eyes, length_n, timeline.block, number)
+                if summary is not None:
+                    row = {"subject": 1, "block": timeline.block, "trial": number, "generator": name}
+                    summary.generated.append(row)
+        yield 1, timeline, eeg
+
+
+def resting_run(
+    seed: int, people: str, person: int, sitting: str, eyes: str, length_s: float, vary: bool = True
+) -> Floats:
+    """One person's resting EEG at the five channels, high-passed, shape (5, samples).
+
+    Parameters
+    ----------
+    people : str
+        The group.
+    sitting : str
+        Names the sitting; another name is another cap placement and another hour.
+    eyes : str
+        ``open`` or ``closed``.
+    """
+    today = on_day(draw_person(seed, people, person, vary), f"{people}-{sitting}", SAME_DAY if vary else 0.0)
+    today = replace(today, traits=today.traits | {"mains_uv": 0.0})
+    book = rulebook("liveness")
+    script = Script(book.rate)
+    script.add(length_s + 2 * MARGIN_S, "eyes_open" if eyes == "open" else "eyes_closed")
+    rng = stream(seed, people, sitting, "resting", person, eyes)
+    seat = Sitting(today, f"{people}-{sitting}" if vary else people, Cap(book.channels, "average"))
+    eeg = seat.record(script.timeline("liveness/1", sitting, person, 1), rng)
+    sections = scipy.signal.butter(2, FIRST_HZ, "highpass", fs=book.rate, output="sos")
+    margin_n = round(MARGIN_S * book.rate)
+    whole = scipy.signal.sosfiltfilt(sections, eeg.astype(np.float64), axis=1)
+    kept: Floats = whole[:, margin_n : margin_n + round(length_s * book.rate)].astype(np.float32)
+    return kept
+
+
+def finished(eeg: NDArray[np.floating]) -> Array:
+    """The zero-phase band-pass every trial has been through; ``MARGIN_S`` is cut off at both ends."""
+    sections = scipy.signal.butter(4, BAND_HZ, "bandpass", fs=250, output="sos")
+    margin_n = round(MARGIN_S * 250)
+    filtered: Array = scipy.signal.sosfiltfilt(sections, eeg.astype(np.float64), axis=1)[:, margin_n:-margin_n]
+    return filtered
+
+
+class _Cutter:
+    """Hands out stretches of each person's run, each sample once."""
+
+    def __init__(self, order: Order, blocks: list[Timeline]) -> None:
+        self.order = order
+        self.people = split_of(order.challenge, order.split).people
+        self.needed: dict[tuple[int, str], int] = {}
+        for timeline in blocks:
+            for step in timeline.of("resting"):
+                if step.params["real"]:
+                    key = step.params["person"], step.params["eyes"]
+                    self.needed[key] = self.needed.get(key, 0) + timeline.at(step.end_s) - timeline.at(step.onset_s)
+        self.runs: dict[tuple[int, str], Floats] = {}
+        self.used: dict[tuple[int, str], int] = {}
+
+    def next(self, person: int, eyes: str, length_n: int) -> Floats:
+        key = person, eyes
+        if key not in self.runs:
+            length_s, sitting = self.needed[key] / 250 + 2 * MARGIN_S, self.order.split.split("_")[0]
+            run = resting_run(self.order.seed, self.people, person, sitting, eyes, length_s)
+            self.runs[key] = finished(run).astype(np.float32)
+            self.used[key] = 0
+        first = self.used[key]
+        self.used[key] = first + length_n
+        return self.runs[key][:, first : first + length_n]
+
+
+class _Faker:
+    """Generated trials: each by one of the set's generators in turn, from the person's calibration run."""
+
+    def __init__(self, order: Order, summary: Summary | None, say: Callable[[str], None]) -> None:
+        self.order, self.made = order, 0
+        self.generators: list[tuple[str, Generator]] = []
+        if order.split.startswith("cali"):
+            return
+        from bciarena.contests.liveness.generators import generators_for
+
+        people = split_of(order.challenge, order.split).people
+        real = {}
+        for person in range(1, order.people + 1):
+            say(f"recording person {person} of {order.people} for the generators")
+            real[person] = [resting_run(order.seed, people, person, "cali", eyes, MODEL_S) for eyes in EYES]
+        generators, note = generators_for(order.split, order.deep, say)
+        for name, generator in generators.items():
+            say(f"the {name} generator learns")
+            self.generators.append((name, generator.fit(real)))
+        if summary is not None:
+            summary.notes += [f"generated by: {', '.join(generators)}"] + ([note] if note else [])
+
+    def next(self, person: int, eyes: str, length_n: int, block: int, trial: int) -> tuple[Array, str]:
+        name, generator = self.generators[self.made % len(self.generators)]
+        self.made += 1
+        rng = stream(self.order.seed, self.order.split, "generated", block, trial)
+        wave = generator.sample(person, length_n / 250 + 2 * MARGIN_S, rng, run=EYES.index(eyes))
+        return finished(wave), name

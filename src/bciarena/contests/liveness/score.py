@@ -1,0 +1,56 @@
+"""Two rates, over all trials together: is it real, and whose is it."""
+
+from __future__ import annotations
+
+from bciarena.contests.itr import itr
+from bciarena.contests.rulebook import Rulebook
+from bciarena.contests.scoring import Array, Scoring, Sums, pooled, ratio
+from bciarena.contests.trial import Trial
+
+
+def real_right(rules: Rulebook, trial: Trial) -> bool:
+    """Whether real/generated is right, in time."""
+    return _part_right(rules, trial, slice(0, 1))
+
+
+def subject_right(rules: Rulebook, trial: Trial) -> bool:
+    """Whether the subject is right, in time."""
+    return _part_right(rules, trial, slice(1, None))
+
+
+def _part_right(rules: Rulebook, trial: Trial, part: slice) -> bool:
+    # An invalid answer is wrong in every respect, so only the vocabulary is looked at (R16).
+    valid = trial.status == "in_time" and trial.answer in rules.vocabulary
+    return valid and trial.answer is not None and trial.answer[part] == trial.truth[part]
+
+
+class LivenessScore(Scoring):
+    """0.9 ITR(real or generated) + 0.1 ITR(whose), over all trials together (R10b)."""
+
+    block_columns = ("accuracy", "itr_real", "itr_subject", "accuracy_real", "accuracy_subject", "mean_length_s")
+    hidden = frozenset({"accuracy"})
+
+    def marks(self, rules: Rulebook, trial: Trial) -> dict[str, int]:
+        return {
+            "trials": 1,
+            "correct": int(trial.correct),
+            "real": int(real_right(rules, trial)),
+            "whose": int(subject_right(rules, trial)),
+            "length_n": trial.length_n or 0,
+        }
+
+    def rates(self, rules: Rulebook, sums: Sums, weights: Array, subject: Array) -> dict[str, Array]:
+        trials = pooled(sums["trials"], weights)
+        real = ratio(pooled(sums["real"], weights), trials)
+        whose = ratio(pooled(sums["whose"], weights), trials)
+        mean_length_s = ratio(pooled(sums["length_n"], weights), rules.rate * trials)
+        itr_real, itr_subject = itr(real, 2, mean_length_s), itr(whose, rules.constants["people"], mean_length_s)
+        return {
+            "score": rules.constants["weight_real"] * itr_real + rules.constants["weight_subject"] * itr_subject,
+            "accuracy": ratio(pooled(sums["correct"], weights), trials),
+            "itr_real": itr_real,
+            "itr_subject": itr_subject,
+            "accuracy_real": real,
+            "accuracy_subject": whose,
+            "mean_length_s": mean_length_s,
+        }

@@ -1,0 +1,77 @@
+"""docs/rules.md, made from the rulebooks so that page and code cannot drift apart."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from bciarena.contests import RULEBOOKS, Rulebook
+
+HEAD = """# The rules
+
+This page is made from the code by `arena challenges --markdown`; a test compares the two. Every field stands beside
+the clause it rests on: the contest's own words, or the ruling (R1-R19) where the text is silent or contradicts itself.
+
+## Rulings
+| | where the texts are silent or ambiguous | reading |
+|---|---|---|
+| R1 | from which sample a trial's length counts | from the packet after the one that holds its opening code |
+| R2 | "below 4 s" | limits are exclusive: exactly 4.000 s is late |
+| R3 | a report right after the next trial's trigger packet | still belongs to the earlier trial |
+| R4 | a block whose length is a multiple of the packet | ends in a full packet; no packet is empty |
+| R5 | reports after the finish flag | belong to the trial of that position, normally the last |
+| R6 | a second report in a turing trial | the first counts, the violation is noted |
+| R7 | time of wrong turing trials | counts in L |
+| R8 | a report in a non-flicker trial | a false positive, until the next trial's data begins |
+| R9 | computing time in the speller | virtual clock: a packet is there at its last sample, computing takes its time |
+| R10a | length of a late liveness answer | the data used |
+| R10b | P and T in liveness | pooled over all trials; blocks and subjects by the same formula |
+| R11 | rehab's "ITR = 0 below chance" | concerns only the ITR shown beside the score |
+| R12 | "P below 1/M" | strictly below |
+| R13 | codes 101-141 | all mean a non-flicker trial |
+| R14 | names of the finish flag | all of them are offered |
+| R15 | a trial that hands out no data of its own | can get no report and is missing |
+| R16 | what an answer may be | integers or integral floats; texts in liveness and rehab; else invalid, wrong |
+| R17 | order | subjects by sorted folder, blocks by number; EEG goes out bit for bit |
+| R18 | the end | an early return is fine; after the finish flag nothing but reports counts |
+| R19 | missing in turing, means | 5 s; ITR per block, then mean; subjects are means over their blocks (rehab: sums) |
+"""
+
+GLOSSARY = """
+## Words of the texts
+试次 trial - 数据包 packet - 触发/标签 trigger (code) - 反馈/报告 report - 误判 wrong - 超时 late - 未反馈 missing -
+虚警率 false positive rate - 信息传输速率 information transfer rate - 被试/受试者 subject - 闪烁试次 flicker trial -
+静息态 rest, idle - 计算单元 entry - 分组 team - 提交/部署 submission - 排行榜 leaderboard - 配套代码 companion package
+"""
+
+
+def rules_page() -> str:
+    """The whole page as Markdown."""
+    return HEAD + "".join(map(_section, RULEBOOKS.values())) + GLOSSARY
+
+
+def _section(book: Rulebook) -> str:
+    rows = [
+        f"| `{item.name}` | {_show(getattr(book, item.name))} | {book.clauses[item.name]} |"
+        for item in fields(book)
+        if item.name not in ("clauses", "title", "title_zh", "id")
+    ]
+    head = f"\n## {book.id} - {book.title} / {book.title_zh}\n| field | value | clause |\n|---|---|---|\n"
+    return head + "\n".join(rows) + "\n"
+
+
+def _show(value: Any) -> str:
+    if callable(value):
+        return str(value.__doc__).splitlines()[0]
+    if isinstance(value, dict):
+        pairs = [f"{key}: {item}" for key, item in value.items()]
+        return "; ".join(pairs) if len(pairs) <= 8 else f"{pairs[0]}; {pairs[1]}; ... {pairs[-1]} ({len(pairs)})"
+    if isinstance(value, tuple) and len(value) == 256:
+        changed = [f"{code}->{to}" for code, to in enumerate(value) if code != to]
+        return ", ".join(changed) if len(changed) <= 8 else f"{changed[0]}, ... {changed[-1]} ({len(changed)} codes)"
+    if isinstance(value, tuple):
+        return " ".join(value)
+    if isinstance(value, frozenset):
+        codes = sorted(value)
+        return "none" if not codes else str(codes[0]) if len(codes) == 1 else f"{codes[0]}...{codes[-1]} ({len(codes)})"
+    return str(value)

@@ -1,0 +1,1 @@
+"""Four-class upper-limb imagery for rehabilitation: flexion or fist, left or right."""

@@ -1,0 +1,51 @@
+"""Rehabilitation session: eyes open 30 s, eyes closed 30 s, then four blocks of 40 trials.
+
+Where the session's parts lie in files (the text does not say): block 1's file begins with 250, 7, 8 and the two
+resting minutes' halves; every file ends with 243 and 9 (the text: 123 codes a block, 9 among them); block 4's file
+ends with 251. Training files are blocks 1-2, test files blocks 3-4 of the same session.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bciarena.contests.rehab.rules import CLASSES
+from bciarena.protocol.timeline import Script, Timeline
+
+RATE = 1000
+EYES_S, TRIALS = 30.0, 40
+CUE_S, IMAGERY_S, REST_S, PAUSE_S = 3.0, 4.0, 1.5, 2.0
+LAST_BLOCK = 4
+
+
+def rehab_block(rng: np.random.Generator, split: str, subject: int, block: int, session_block: int) -> Timeline:
+    """One block; odd session blocks are the left hand, even ones the right, flexion and fist shuffled.
+
+    Parameters
+    ----------
+    block : int
+        Number of the file within its set, from 1.
+    session_block : int
+        Number of the block within the session, from 1; from 5 on the session simply goes on.
+    """
+    script = Script(RATE)
+    if session_block == 1:
+        script.mark(250)
+        script.add(1.0, "gap")
+        script.add(EYES_S, "eyes_open", 7)
+        script.add(EYES_S, "eyes_closed", 8)
+        script.add(PAUSE_S, "gap")
+    side = "left" if session_block % 2 else "right"
+    codes = [code for code, name in CLASSES.items() if name.startswith(side)]
+    script.add(1.0, "gap", 242)
+    for code in map(int, rng.permutation(np.repeat(codes, TRIALS // 2))):
+        limb = CLASSES[code].replace(" ", "_")
+        script.add(CUE_S, "cue", 240, limb=limb)
+        script.add(IMAGERY_S, "imagery", code, limb=limb)
+        script.add(REST_S, "rest", 241)
+    script.add(1.0, "gap", 243)
+    script.add(PAUSE_S, "gap", 9)
+    if session_block == LAST_BLOCK:
+        script.mark(251)
+    script.add(0.5 + rng.random(), "gap")
+    return script.timeline("rehab/1", split, subject, block)

@@ -1,0 +1,44 @@
+"""Points for every trial: the whole for the exact class, a part for the right side."""
+
+from __future__ import annotations
+
+from bciarena.contests.itr import itr
+from bciarena.contests.rulebook import Rulebook
+from bciarena.contests.scoring import Array, Scoring, Sums, pooled, ratio
+from bciarena.contests.trial import Trial
+
+SIDE = {"1": "left", "2": "right", "3": "left", "4": "right"}
+
+
+def side_right(trial: Trial) -> bool:
+    """Whether the answer came in time and names the right hand."""
+    return trial.status == "in_time" and trial.answer is not None and SIDE.get(trial.answer) == SIDE[trial.truth]
+
+
+class RehabScore(Scoring):
+    """Sum of the points of all trials; the ITR is shown beside it and touches nothing (R11)."""
+
+    def marks(self, rules: Rulebook, trial: Trial) -> dict[str, int]:
+        side = side_right(trial)
+        part = rules.constants["side_points"] if side else 0
+        return {
+            "trials": 1,
+            "correct": int(trial.correct),
+            "side": int(side),
+            "points": rules.constants["exact_points"] if trial.correct else part,
+            "length_n": trial.length_n or 0,
+        }
+
+    def rates(self, rules: Rulebook, sums: Sums, weights: Array, subject: Array) -> dict[str, Array]:
+        trials, total = pooled(sums["trials"], weights), pooled(sums["points"], weights)
+        accuracy = ratio(pooled(sums["correct"], weights), trials)
+        mean_length_s = ratio(pooled(sums["length_n"], weights), rules.rate * trials)
+        return {
+            "score": total,
+            "total": total,
+            "mean_points": ratio(total, trials),
+            "accuracy": accuracy,
+            "side_accuracy": ratio(pooled(sums["side"], weights), trials),
+            "itr": itr(accuracy, len(rules.vocabulary), mean_length_s),
+            "mean_length_s": mean_length_s,
+        }

@@ -1,0 +1,1 @@
+"""Asynchronous 40-target SSVEP speller: name the key, and stay quiet when nothing flickers."""

@@ -1,0 +1,44 @@
+"""Asynchronous speller: 60 trials a block, 40-45 of them flickering; 1 s cue, 4 s stimulus, 1 s feedback, rest.
+
+Every key flickers at least once a block. Trials that do not flicker are coded 100 + the key looked at; 141, the
+41st code of the text's range, is a look at the middle of the screen where no key is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bciarena.contests.speller.rules import FREQUENCY_HZ, KEYS, PHASE_RAD
+from bciarena.protocol.timeline import Script, Timeline
+
+TRIALS = 60
+FLICKER = (40, 45)
+CUE_S, STIMULUS_S, FEEDBACK_S = 1.0, 4.0, 1.0
+SHORT_REST_S, LONG_REST_S, SHORT_SHARE = 4.0, 12.0, 0.9
+
+
+def rest_s(rng: np.random.Generator) -> float:
+    """90 % of rests lie in 0-4 s, the others reach up to 12 s."""
+    return float(rng.uniform(0, SHORT_REST_S) if rng.random() < SHORT_SHARE else rng.uniform(SHORT_REST_S, LONG_REST_S))
+
+
+def speller_block(rng: np.random.Generator, split: str, subject: int, block: int, first: bool, last: bool) -> Timeline:
+    """One block of 60 trials."""
+    flicker_n = int(rng.integers(FLICKER[0], FLICKER[1] + 1))
+    keys = [*range(1, KEYS + 1), *rng.integers(1, KEYS + 1, flicker_n - KEYS)]
+    codes = [*keys, *rng.integers(101, 142, TRIALS - flicker_n)]
+    script = Script(250)
+    script.opening(None)
+    for code in map(int, rng.permutation(codes)):
+        key = code if code <= KEYS else (code - 100 if code - 100 <= KEYS else None)
+        script.add(CUE_S, "cue", key=key)
+        if code <= KEYS:
+            hz, phase = FREQUENCY_HZ[code - 1], PHASE_RAD[code - 1]
+            script.add(STIMULUS_S, "flicker", code, key=key, hz=hz, phase_rad=phase)
+        else:
+            script.add(STIMULUS_S, "still", code, key=key)
+        script.add(FEEDBACK_S, "feedback", key=key)
+        script.mark(241)
+        script.add(rest_s(rng), "rest")
+    script.closing(rng, None)
+    return script.timeline("speller/1", split, subject, block)

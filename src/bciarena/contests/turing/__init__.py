@@ -1,0 +1,1 @@
+"""BCI Turing test: which of seven tasks did the subject perform while robots play soccer?"""
