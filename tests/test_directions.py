@@ -11,17 +11,16 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "bciarena"
 LOW = {"errors", "plaintext", "verdicts", "writing"}
 MAY = {
     "recording": LOW,
-    "challenges": LOW | {"recording"},
-    "protocol": LOW | {"challenges", "recording"},
-    "simulator": LOW | {"challenges", "recording", "protocol"},
-    "stream": LOW | {"challenges", "recording"},
+    "protocol": LOW | {"contests", "recording"},
+    "simulator": LOW | {"contests", "recording", "protocol"},
+    "stream": LOW | {"contests", "recording"},
     "wire": set(),
     "contestant": {"wire"},
-    "referee": LOW | {"challenges", "stream", "recording", "wire"},
-    "decoders": LOW | {"challenges", "recording", "simulator"},
-    "runs": LOW | {"challenges", "recording", "referee", "stream", "match"},
-    "report": LOW | {"challenges", "referee", "recording", "runs"},
-    "importing": LOW | {"challenges", "recording"},
+    "referee": LOW | {"contests", "stream", "recording", "wire"},
+    "decoders": LOW | {"contests", "recording", "simulator"},
+    "runs": LOW | {"contests", "recording", "referee", "stream", "match"},
+    "report": LOW | {"contests", "referee", "recording", "runs"},
+    "importing": LOW | {"contests", "recording"},
 }
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from bciarena.contests import rulebook
 from bciarena.cli import build
+from bciarena.contests import rulebook
 from tests.making import write_folder
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,8 +7,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from bciarena.contests import rulebook as find_rulebook
 from bciarena.contestant.plain import play_plain
+from bciarena.contests import rulebook as find_rulebook
 from bciarena.match import End, Match
 from bciarena.recording import Recording, open_recording
 from bciarena.referee.desk import Clock

@@ -8,8 +8,8 @@ import pickle
 import numpy as np
 import pytest
 
-from bciarena.contests import rulebook
 from bciarena.cli import main as arena
+from bciarena.contests import rulebook
 from tests.making import make_data
 
 BOOK = rulebook("imagery")

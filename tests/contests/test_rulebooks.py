@@ -12,7 +12,7 @@ from bciarena.errors import BadInput
 def test_every_field_has_its_clause(book):
     import dataclasses
 
-    names = {f.name for f in dataclasses.fields(book)} - {"clauses"}
+    names = {f.name for f in dataclasses.fields(book)} - {"clauses", "constants"} | set(book.constants)
     assert set(book.clauses) == names
     assert all(len(clause) > 4 for clause in book.clauses.values())
 
@@ -27,7 +27,7 @@ def test_tables_fit_together(book):
 
 def test_names_with_and_without_version():
     assert rulebook("imagery") is rulebook("imagery/1")
-    with pytest.raises(BadInput, match=r"unknown challenge 'chess': choose one of turing/1, imagery/1"):
+    with pytest.raises(BadInput, match=r"unknown challenge 'chess': choose one of imagery/1, liveness/1"):
         rulebook("chess")
     with pytest.raises(BadInput, match="unknown challenge 'imagery/9'"):
         rulebook("imagery/9")
@@ -36,13 +36,36 @@ def test_names_with_and_without_version():
 def test_digests_are_pinned():
     """A changed reading is a new id, never a silent edit: whoever changes a rule must meet this test."""
     pinned = {
-        "turing/1": "9621b06273c5649a",
-        "imagery/1": "871900e537c48cee",
-        "speller/1": "a1336e43c402faad",
-        "liveness/1": "11ae1c0ee12c9b59",
-        "rehab/1": "5af3f0457b734703",
+        "imagery/1": "1633f88ae7b38899",
+        "liveness/1": "d0d2e104d0c25bdd",
+        "rehab/1": "8cfce1767c8d4c6f",
+        "speller/1": "cf404ae0ebd20367",
+        "turing/1": "27fef8758d21c8d3",
     }
     assert {book.id: book.digest[:16] for book in RULEBOOKS.values()} == pinned
+
+
+@pytest.mark.parametrize("book", RULEBOOKS.values(), ids=lambda b: b.name)
+def test_every_constant_of_the_score_enters_the_digest(book):
+    from dataclasses import replace
+
+    for name, value in book.constants.items():
+        other = replace(book, constants=book.constants | {name: value * 2})
+        assert other.digest != book.digest, name
+
+
+@pytest.mark.parametrize("name", ["imagery", "liveness", "rehab", "speller", "turing"])
+def test_the_code_that_scores_enters_the_digest_by_its_results(name, monkeypatch):
+    from dataclasses import replace
+    from importlib import import_module
+
+    book = rulebook(name)
+    module = import_module(f"bciarena.contests.{name}.score")
+    assert replace(book).digest == book.digest
+    part = "ratio" if name == "turing" else "itr"
+    own = getattr(module, part)
+    monkeypatch.setattr(module, part, lambda *given: own(*given) * 1.0001)
+    assert replace(book).digest != book.digest
 
 
 def test_turing_table_2():

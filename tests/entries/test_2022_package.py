@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.contests import rulebook
 from bciarena.cli import main
+from bciarena.contests import rulebook
 from bciarena.entries import interpreter_for, open_entry
 from bciarena.entries.tiny import tiny_recording
 from bciarena.recording import write_contest

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.cli import main
+from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.entries.checkup import check
 from bciarena.entries.packing import pack
 from bciarena.entries.tiny import tiny_recording

@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from bciarena.contests import rulebook
 from bciarena.cli import main as arena
+from bciarena.contests import rulebook
 from bciarena.recording import write_contest
 from tests.realdata import real_data
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.cli import main
+from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.entries import interpreter_for, open_entry
 from bciarena.entries.companion import write_starter
 from bciarena.entries.interpreters import find_python

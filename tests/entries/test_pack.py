@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.contests import rulebook
 from bciarena.cli import main
+from bciarena.contests import rulebook
 from bciarena.entries import interpreter_for, open_entry
 from bciarena.entries.packing import pack
 from bciarena.errors import BadInput, EntryFailed

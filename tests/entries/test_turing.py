@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from bciarena.cli import main as arena
 from bciarena.contests import rulebook
 from bciarena.contests.turing.rules import BEHAVIOURS, SSVEP_HZ
-from bciarena.cli import main as arena
 from bciarena.recording import write_contest
 
 BOOK = rulebook("turing")

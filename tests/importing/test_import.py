@@ -8,8 +8,8 @@ import struct
 import numpy as np
 import pytest
 
-from bciarena.contests import rulebook
 from bciarena.cli import main as arena
+from bciarena.contests import rulebook
 from bciarena.recording import open_recording
 from tests.making import make_data, write_folder
 

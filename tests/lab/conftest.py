@@ -42,7 +42,7 @@ def serving(hub):
 def lab_page(page):
     """The speller's stimulus page, connected."""
     from bciarena.lab.hub import Hub
-    from bciarena.lab.plans import word_block
+    from tests.lab.blocks import word_block
 
     with serving(Hub(word_block("HI", 1, 1))) as address:
         page.goto(f"{address}/stage")

@@ -9,7 +9,7 @@ import pytest
 from bciarena.contests import rulebook
 from bciarena.errors import BadInput
 from bciarena.lab.hub import Hub
-from bciarena.lab.plans import plan, rounds_block, word_block
+from tests.lab.blocks import plan, rounds_block, word_block
 
 
 class Listener:

@@ -10,11 +10,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bciarena import contests
 from bciarena.contests.speller.rules import FREQUENCY_HZ, PHASE_RAD
+from bciarena.contests.speller.rules import LUMINANCE as SPELLER_RANGE
+from bciarena.contests.turing.rules import LUMINANCE as TURING_RANGE
 from bciarena.lab import luminance as lab
-from bciarena.lab.luminance import SPELLER, TURING, level, luminance, refusal
+from bciarena.lab.luminance import Range, level, luminance, refusal
+
+SPELLER, TURING = Range(*SPELLER_RANGE), Range(*TURING_RANGE)
 
 STATIC = Path(lab.__file__).parent / "static"
+
+
+def drawn(name):
+    """The range a contest's stage draws with: evaluated from the script itself, whose imports need a browser."""
+    script = (Path(contests.__file__).parent / name / "stage.js").read_text("utf-8")
+    numbers = script.split("export const RANGE = ")[1].split(";")[0]
+    return json.loads(subprocess.check_output([shutil.which("node"), "-p", f"JSON.stringify({numbers})"]))
 
 
 def test_python_and_javascript_agree():
@@ -24,7 +36,8 @@ def test_python_and_javascript_agree():
     rng = np.random.default_rng(0)
     cases = [(float(t), float(hz), float(ph)) for t, hz, ph in rng.uniform([0, 6, 0], [5, 40, 7], (500, 3))]
     script = (
-        f"import {{luminance, level, refusal, RANGES}} from '{(STATIC / 'luminance.js').as_uri()}';"
+        f"import {{luminance, level, refusal}} from '{(STATIC / 'luminance.js').as_uri()}';"
+        f"const RANGES = {json.dumps({'speller': drawn('speller'), 'turing': drawn('turing')})};"
         f"const cases = {json.dumps(cases)};"
         "console.log(JSON.stringify({speller: cases.map(c => luminance(...c, RANGES.speller)),"
         "turing: cases.map(c => luminance(...c, RANGES.turing)),"

@@ -7,10 +7,11 @@ import time
 
 import pytest
 
+from bciarena.contests.speller.rules import LUMINANCE
 from bciarena.lab.hub import Hub
-from bciarena.lab.luminance import SPELLER, level, luminance
-from bciarena.lab.plans import plan, word_block
+from bciarena.lab.luminance import Range, level, luminance
 from tests.browser import until
+from tests.lab.blocks import plan, word_block
 from tests.lab.conftest import serving
 
 
@@ -157,7 +158,7 @@ def test_fast_screens_with_a_made_up_frame_clock(hz, page, tmp_path):
     assert abs(len(seen) - 4 * hz) <= 1  # 4 s of flicker
     for number, (time_s, shown) in enumerate(seen):
         assert time_s == pytest.approx(number / hz, abs=1e-4)
-        assert abs(shown - level(luminance(number / hz, 8.0, 0.0, SPELLER))) <= 1
+        assert abs(shown - level(luminance(number / hz, 8.0, 0.0, Range(*LUMINANCE)))) <= 1
 
 
 def test_frames_left_out_are_counted_with_a_made_up_frame_clock(page, tmp_path):

@@ -19,9 +19,9 @@ from bciarena.bench.live import ENTRY
 from bciarena.bench.parts import wait_for
 from bciarena.contests import rulebook
 from bciarena.lab.hub import Hub
-from bciarena.lab.plans import word_block
 from bciarena.live.streams import CodesOut, EegOut, need_lsl
 from bciarena.recording import open_recording
+from tests.lab.blocks import word_block
 from tests.lab.conftest import serving
 
 BOOK = rulebook("speller")

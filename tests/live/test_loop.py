@@ -13,10 +13,10 @@ import pytest
 
 from bciarena.bench.parts import size_of, wait_for
 from bciarena.lab.hub import Hub
-from bciarena.lab.plans import rounds_block, word_block
 from bciarena.live.streams import CodesOut
 from bciarena.recording import open_recording
 from tests.browser import until
+from tests.lab.blocks import rounds_block, word_block
 from tests.lab.conftest import serving
 
 SUBJECT, SEED = 6, 3  # a made-up person with strong responses

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from bciarena.contests.turing.rules import BEHAVIOURS
-from bciarena.protocol.seeds import stream
 from bciarena.contests.turing.soccer import EDGE, GOAL, play_block
+from bciarena.protocol.seeds import stream
 
 
 @pytest.fixture(scope="module")

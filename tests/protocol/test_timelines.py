@@ -12,8 +12,9 @@ import pytest
 from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.contests.speller.rules import FREQUENCY_HZ, PHASE_RAD
 from bciarena.errors import BadInput
-from bciarena.protocol import SPLITS, timelines
+from bciarena.protocol import protocol_of, timelines
 
+SPLITS = {book.name: protocol_of(book).splits for book in RULEBOOKS.values()}
 EVERY = [(name, split) for name, splits in SPLITS.items() for split in splits]
 
 

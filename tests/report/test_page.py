@@ -10,8 +10,8 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.cli import main as arena
+from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.inprocess import play
 from bciarena.report.figures import all_figures
 from bciarena.report.insight import alternatives

@@ -9,7 +9,7 @@ import pytest
 
 from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.report.statistics import compare, intervals, paired_permutation, trials_from
-from bciarena.report.tally import combine, tally
+from bciarena.report.units import blocks_of, trials_of
 from tests.report.made_up import as_score, made_up
 
 
@@ -20,8 +20,8 @@ def test_weights_of_one_give_the_runs_own_numbers(book, shape):
     for whole in (True, False):
         if not whole and book.name == "turing":
             continue  # a turing score stops in the middle of a block
-        sums = tally(book, trials_from(score), whole)
-        found = combine(book, sums, np.ones((1, sums.subject.size)))
+        units = (blocks_of if whole else trials_of)(book, trials_from(score))
+        found = units.rates(np.ones((1, units.block.size)))
         assert found["score"][0] == pytest.approx(score["score"])
         for name, value in score["metrics"].items():
             assert found[name][0] == pytest.approx(value), name

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import recordings
 
-from bciarena.contests import rulebook
 from bciarena.cli import main
+from bciarena.contests import rulebook
 from bciarena.entries.environments import interpreter_for
 from bciarena.entries.interpreters import find_python
 from bciarena.entries.package import open_entry

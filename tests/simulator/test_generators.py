@@ -5,7 +5,6 @@ import pytest
 from scipy.signal import butter, csd, lfilter, welch
 from scipy.stats import kurtosis
 
-from bciarena.errors import BadInput
 from bciarena.contests.liveness.generators import (
     DeepGenerator,
     DeepSettings,
@@ -17,6 +16,7 @@ from bciarena.contests.liveness.generators import (
     generators_for,
     settings_for,
 )
+from bciarena.errors import BadInput
 
 CHANNELS_N = 5
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.signal import welch
 
-from bciarena.protocol import SPLITS, timelines
 from bciarena.contests.liveness.brain import resting_run
+from bciarena.protocol import protocol_of, timelines
 from bciarena.simulator.make import Order, Summary, make, recordings
 
 PEOPLE, WINDOW_S = 10, 6
@@ -46,7 +46,7 @@ def test_identity_is_at_chance_when_traits_are_switched_off():
 
 
 def test_groups_hold_the_same_people_in_calibration_and_evaluation():
-    groups = {split: SPLITS["liveness"][split].people for split in SPLITS["liveness"]}
+    groups = {name: split.people for name, split in protocol_of("liveness").splits.items()}
     assert groups["cali_A"] == groups["eval_A"] != groups["cali_B"] == groups["eval_B"]
     assert groups["cali_train"] == groups["eval_train"]
     assert len(set(groups.values())) == 3

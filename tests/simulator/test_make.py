@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bciarena.contests import rulebook
 from bciarena.cli import main
+from bciarena.contests import rulebook
+from bciarena.contests.rehab.brain import dead_channels
 from bciarena.errors import BadInput
 from bciarena.protocol import timelines
 from bciarena.recording import open_recording
 from bciarena.simulator import Order, make
 from bciarena.simulator.eeg import Cap, Sitting
-from bciarena.simulator.make import dead_channels
 from bciarena.simulator.person import draw_person, on_day
 
 

@@ -12,7 +12,9 @@ def main(
     entry_spec: Annotated[
         str, typer.Argument(metavar="ENTRY", help="a folder, .zip, .tar.gz, module.py:Class or a reference @name")
     ],
-    challenge: Annotated[str | None, typer.Option(help="imagery, speller/1, ...; a reference entry brings it")] = None,
+    challenge: Annotated[
+        str | None, typer.Option(help="a contest's name, name/version or folder; a reference entry brings its own")
+    ] = None,
     python: Annotated[str | None, typer.Option(metavar="X.Y", help="the Python to run it with")] = None,
     entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="which class plays")] = None,
     model: Annotated[Path | None, typer.Option(help="a folder written by arena train")] = None,
@@ -23,8 +25,8 @@ def main(
     import json
     from dataclasses import asdict
 
-    from bciarena.contests import rulebook
     from bciarena.cli._playing import checked, progress
+    from bciarena.contests import rulebook
     from bciarena.entries.checkup import check
     from bciarena.errors import CheckFailed
 

@@ -9,17 +9,15 @@ import typer
 
 
 def main(
-    challenge: Annotated[
-        str, typer.Argument(help="Which experiment: speller, turing, imagery, rehab, liveness (rest).")
-    ],
+    challenge: Annotated[str, typer.Argument(help="A contest: its name or folder.")],
     split: Annotated[str | None, typer.Option(help="train or test, where the texts differ.")] = None,
     subject: Annotated[int, typer.Option(help="Number of the subject.")] = 1,
     block: Annotated[int, typer.Option(help="Number of the block.")] = 1,
     seed: Annotated[int, typer.Option(help="Same seed, same order of trials.")] = 0,
     word: Annotated[
-        str | None, typer.Option(help="Speller: cue the keys of this word instead of a whole block.")
+        str | None, typer.Option(help="Where keys are spelt: cue the keys of this word instead of a whole block.")
     ] = None,
-    rounds: Annotated[int | None, typer.Option(help="Turing: only so many rounds.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Where rounds are played: only so many of them.")] = None,
     log: Annotated[Path | None, typer.Option(help="Keep steps, frame intervals and answers here (JSON lines).")] = None,
     stream: Annotated[
         str, typer.Option(help="Name of the headset's LSL stream: codes go out beside it as NAME-codes.")
@@ -33,10 +31,11 @@ def main(
     from bciarena.errors import BadInput
     from bciarena.lab.app import make_app
     from bciarena.lab.hub import Hub
-    from bciarena.lab.plans import plan
     from bciarena.live.streams import CodesOut
+    from bciarena.protocol import Screening, screened
 
-    timeline = plan(challenge, split, subject, block, seed, word, rounds)
+    options = {name: value for name, value in {"word": word, "rounds": rounds}.items() if value is not None}
+    timeline = screened(challenge, Screening(split, subject, block, seed, options))
     if log is not None:
         try:
             log.parent.mkdir(parents=True, exist_ok=True)

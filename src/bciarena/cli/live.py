@@ -94,7 +94,6 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print the score file.")] = False,
 ) -> None:
     """Run an entry on a live stream: packets cut as in the contest, answers sent to the lab's page."""
-    from bciarena.contests import rulebook
     from bciarena.cli._playing import checked
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed

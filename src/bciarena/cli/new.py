@@ -7,7 +7,7 @@ import typer
 
 
 def main(
-    challenge: Annotated[str, typer.Argument(help="imagery, speller/1, ...")],
+    challenge: Annotated[str, typer.Argument(help="A contest: name, name/version or folder.")],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="where to: a new folder")],
 ) -> None:
     """Write the package a contestant starts from: a working sample under the contest's names."""

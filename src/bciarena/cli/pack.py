@@ -8,7 +8,7 @@ import typer
 
 def main(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="the entry: its folder, or module.py:Class")],
-    challenge: Annotated[str, typer.Option(help="the challenge it is for: imagery, speller/1, ...")],
+    challenge: Annotated[str, typer.Option(help="the contest it is for: name, name/version or folder")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="where to: a .zip or .tar.gz")],
     python: Annotated[str | None, typer.Option(metavar="X.Y", help="the Python to compile with")] = None,
 ) -> None:

@@ -14,7 +14,8 @@ def main(
     ],
     data: Annotated[Path, typer.Option(help="A data folder with truth.")],
     challenge: Annotated[
-        str | None, typer.Option(help="imagery, speller/1, ...; a reference entry brings its own.")
+        str | None,
+        typer.Option(help="a contest's name, name/version or folder; a reference entry brings its owns own."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep the run in this folder.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the folder of --out if it is there.")] = False,
@@ -31,7 +32,6 @@ def main(
     """Play an entry on a data folder, packet by packet, and score it by the challenge's rules."""
     import json
 
-    from bciarena.contests import rulebook
     from bciarena.cli._playing import checked, progress
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed

@@ -9,13 +9,13 @@ import typer
 
 
 def main(
-    challenge: Annotated[str, typer.Argument(help="A challenge with or without version: imagery, speller/1, ...")],
+    challenge: Annotated[str, typer.Argument(help="A contest: name, name/version or folder.")],
     out: Annotated[Path, typer.Option(help="Folder to make; must not exist or be empty.")],
     split: Annotated[
         str | None,
-        typer.Option(help="The set: train, test; liveness: cali_train ... eval_B. [default: test or eval_A]"),
+        typer.Option(help="The set: train, test, or as the contest names them. [default: the one that is scored]"),
     ] = None,
-    subjects: Annotated[int | None, typer.Option(help="How many subjects. [default: 3; liveness 23 people]")] = None,
+    subjects: Annotated[int | None, typer.Option(help="How many subjects. [default: what the contest says]")] = None,
     blocks: Annotated[int | None, typer.Option(help="Blocks per subject. [default: as the text says]")] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes; the same subject numbers are the same people.")] = 0,
     format: Annotated[str, typer.Option(help="contest (S01/block_1.npz) or bids.")] = "contest",
@@ -37,12 +37,11 @@ def main(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from bciarena.contests import rulebook
+    from bciarena.protocol import protocol_of
     from bciarena.simulator import Order, make
 
     name = rulebook(challenge).name
-    order = Order(
-        challenge, split or ("eval_A" if name == "liveness" else "test"), subjects, blocks, seed, format, deep
-    )
+    order = Order(challenge, split or protocol_of(challenge).scored, subjects, blocks, seed, format, deep)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # ended from outside: what is half-made goes, as by Ctrl-C

@@ -19,7 +19,9 @@ def main(
     entries: Annotated[list[str], typer.Argument(help="As for arena run: folders, archives, module.py:Class, @names")],
     data: Annotated[list[Path], typer.Option(help="A data folder with truth; may be given again")],
     out: Annotated[Path, typer.Option(help="The table, .csv or .json")],
-    challenge: Annotated[str, typer.Option(help="imagery, speller/1, ...; @names bring their own")] = "",
+    challenge: Annotated[
+        str, typer.Option(help="a contest's name, name/version or folder; @names bring their own")
+    ] = "",
     seeds: Annotated[int, typer.Option(help="Play everything with seeds 0 to N-1")] = 1,
     model: Annotated[list[str] | None, typer.Option(help="ENTRY=FOLDER, written by arena train")] = None,
     clock: Annotated[str, typer.Option(help="think, or data to leave computing time out")] = "think",
@@ -33,8 +35,8 @@ def main(
     """Play every entry on every data folder with every seed; the same command again goes on where it stopped."""
     import os
 
-    from bciarena.contests import rulebook
     from bciarena.cli._playing import checked
+    from bciarena.contests import rulebook
     from bciarena.errors import BadInput
     from bciarena.jobs import db
     from bciarena.jobs.queue import Queue

@@ -14,7 +14,8 @@ def main(
     ],
     data: Annotated[Path, typer.Option(help="A training folder: one data set, or named sets in it.")],
     challenge: Annotated[
-        str | None, typer.Option(help="imagery, speller/1, ...; a reference entry brings its own.")
+        str | None,
+        typer.Option(help="a contest's name, name/version or folder; a reference entry brings its owns own."),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="MODEL", help="Where to; default: NAME-model.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the folder of --out if it is there.")] = False,
@@ -29,7 +30,6 @@ def main(
 
     from rich.console import Console
 
-    from bciarena.contests import rulebook
     from bciarena.cli._playing import checked
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput

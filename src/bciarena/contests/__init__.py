@@ -68,13 +68,8 @@ def add(found: Contest) -> Contest:
     return found
 
 
-def examples() -> str:
-    """A few ids, for the help of commands."""
-    return f"{', '.join(list(CONTESTS)[:2])}, ... or a contest folder"
-
-
 def _is_folder(name: str) -> bool:
-    return (os.sep in name and "/" != name and name not in RULEBOOKS and Path(name).is_dir()) or (
+    return (os.sep in name and name != "/" and name not in RULEBOOKS and Path(name).is_dir()) or (
         name.startswith(".") or Path(name, "rules.py").is_file()
     )
 

@@ -99,7 +99,7 @@ def load(folder: Path, package: str = "") -> Contest:
     folder = folder.resolve()
     package = package or _package_for(folder)
     module = imported(package, "rules", folder)
-    books = getattr(module, "RULEBOOKS", None) or (getattr(module, "RULEBOOK", None),)
+    books: list[Any] = list(getattr(module, "RULEBOOKS", None) or [getattr(module, "RULEBOOK", None)])
     for book in books:
         if not isinstance(book, Rulebook):
             raise BadInput(f"{folder / 'rules.py'}: must offer RULEBOOK = build(Rule(...), ...)")

@@ -6,11 +6,12 @@ from dataclasses import fields
 from typing import Any
 
 from bciarena.contests import RULEBOOKS, Rulebook
+from bciarena.contests.scoring import Scoring
 
 HEAD = """# The rules
 
 This page is made from the code by `arena challenges --markdown`; a test compares the two. Every field stands beside
-the clause it rests on: the contest's own words, or the ruling (R1-R19) where the text is silent or contradicts itself.
+the clause it rests on: the contest's own words, or the ruling (R1-R21) where the text is silent or contradicts itself.
 
 ## Rulings
 | | where the texts are silent or ambiguous | reading |
@@ -35,6 +36,8 @@ the clause it rests on: the contest's own words, or the ruling (R1-R19) where th
 | R17 | order | subjects by sorted folder, blocks by number; EEG goes out bit for bit |
 | R18 | the end | an early return is fine; after the finish flag nothing but reports counts |
 | R19 | missing in turing, means | 5 s; ITR per block, then mean; subjects are means over their blocks (rehab: sums) |
+| R20 | rehab's zeros | cue and rest within trials are 0; resting recordings and pauses keep their samples |
+| R21 | turing codes | training sets: the task is bits 2-0, written as 9 (left) and 34 (right); in scored data a behaviour outside 1-9 is a data error |
 """
 
 GLOSSARY = """
@@ -54,15 +57,16 @@ def _section(book: Rulebook) -> str:
     rows = [
         f"| `{item.name}` | {_show(getattr(book, item.name))} | {book.clauses[item.name]} |"
         for item in fields(book)
-        if item.name not in ("clauses", "title", "title_zh", "id")
+        if item.name not in ("clauses", "constants", "formerly", "title", "title_zh", "id")
     ]
+    rows += [f"| `{name}` | {_show(value)} | {book.clauses[name]} |" for name, value in book.constants.items()]
     head = f"\n## {book.id} - {book.title} / {book.title_zh}\n| field | value | clause |\n|---|---|---|\n"
     return head + "\n".join(rows) + "\n"
 
 
 def _show(value: Any) -> str:
-    if callable(value):
-        return str(value.__doc__).splitlines()[0]
+    if isinstance(value, Scoring):
+        return str(type(value).__doc__).splitlines()[0]
     if isinstance(value, dict):
         pairs = [f"{key}: {item}" for key, item in value.items()]
         return "; ".join(pairs) if len(pairs) <= 8 else f"{pairs[0]}; {pairs[1]}; ... {pairs[-1]} ({len(pairs)})"

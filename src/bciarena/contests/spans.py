@@ -25,8 +25,8 @@ def trial_spans(rulebook: Rulebook, block: Block) -> tuple[TrialSpan, ...]:
     wrong = next((event for event in block.events if event.code in rulebook.forbidden), None)
     if wrong is not None:
         raise BadInput(
-            f"{block.source}: field data: code {wrong.code} at sample {wrong.sample} is reserved by {rulebook.id} and must "
-            "not stand in scored data (R21)"
+            f"{block.source}: field data: code {wrong.code} at sample {wrong.sample} is reserved by {rulebook.id} and "
+            "must not stand in scored data (R21)"
         )
     if not opened:
         raise BadInput(

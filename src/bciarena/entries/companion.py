@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from bciarena.contests import contest
 from bciarena.contests import rulebook as find_rulebook
 from bciarena.contests.rulebook import Rulebook
-from bciarena.entries.discover import CLASSES
 from bciarena.errors import BadInput
 from bciarena.match import Match
 from bciarena.recording import Recording, open_recording
@@ -22,14 +22,6 @@ from bciarena.runs import score_of
 from bciarena.stream import Packet, Stream
 
 STARTER = Path(__file__).parents[1] / "starter"
-PRACTICE = {
-    "turing": {"split": "test", "subjects": 1, "blocks": 2},
-    "imagery": {"split": "train", "subjects": 2, "blocks": 1},
-    "speller": {"split": "train", "subjects": 1, "blocks": 1},
-    "liveness": {"split": "eval_train", "blocks": 2, "deep": False},
-    "rehab": {"split": "train", "subjects": 1, "blocks": 2},
-}
-"""The small set main.py plays, by challenge. Turing's training set holds imagery only, so it is a test set's kind."""
 SEED = 20
 
 
@@ -41,13 +33,16 @@ def write_starter(rulebook: Rulebook, folder: Path) -> list[str]:
         "__CHALLENGE__": rulebook.name,
         "__TITLE__": rulebook.title,
         "__TITLE_ZH__": rulebook.title_zh,
-        "__CLASS__": CLASSES[rulebook.name][0],
+        "__CLASS__": rulebook.classes[0],
         "__PYTHON__": rulebook.python,
         "__PACKET__": str(rulebook.packet_n),
     }
     dialect = rulebook.dialect.lower()
     shared = ["dialect_ab"] if dialect in "ab" else []
-    parts = [STARTER / name for name in ("common", *shared, f"dialect_{dialect}", rulebook.name)]
+    own = contest(rulebook)
+    if not own.has("starter"):
+        raise BadInput(f"{rulebook.id}: this contest has no companion package (no starter/ in {own.folder})")
+    parts = [*(STARTER / name for name in ("common", *shared, f"dialect_{dialect}")), own.folder / "starter"]
     try:
         for part in parts:
             for source in sorted(path for path in part.rglob("*") if path.is_file() and path.suffix != ".pyc"):
@@ -68,12 +63,13 @@ def practice_set(challenge: str, folder: str | Path = "data") -> Path:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+    from bciarena.protocol import protocol_of
     from bciarena.simulator import Order, make
 
     where = Path(folder)
     if where.is_dir() and any(where.iterdir()):
         return where
-    order = Order(challenge, seed=SEED, **PRACTICE[find_rulebook(challenge).name])  # type: ignore[arg-type]
+    order = Order(challenge, seed=SEED, **protocol_of(challenge).practice)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(f"making a practice set in {where} (once)", total=order.files)

@@ -10,14 +10,6 @@ from bciarena.entries.sources import read_source
 from bciarena.errors import BadInput
 from bciarena.plaintext import one_line
 
-CLASSES = {
-    "turing": ("AlgorithmImplementTuring",),
-    "imagery": ("AlgorithmImplementMI",),
-    "speller": ("AlgorithmImplement_SSVEP", "AlgorithmImplementSSVEP"),
-    "liveness": ("AlgorithmImplement",),
-    "rehab": ("AlgorithmImplement",),
-}
-"""Names of the class a contestant writes, by challenge."""
 FRAMEWORK = ("Algorithm/Interface/", "Algorithm/method/interface/", "Algorithm/method/model/")
 
 
@@ -28,7 +20,7 @@ def find_target(root: Path, rulebook: Rulebook, named: str = "") -> str:
     """
     if named:
         return _named(root, named)
-    names = CLASSES[rulebook.name]
+    names = rulebook.classes
     found = [(path, name) for path, classes in _classes(root).items() for name in classes if name in names]
     if len(found) == 1:
         return f"{found[0][0]}:{found[0][1]}"

@@ -1,14 +1,15 @@
-"""The reference entries that come with the platform: ``@imagery``, ``@imagery-baseline``..., one folder each."""
+"""The entries that lie in contests' folders: ``@NAME`` the strong one, ``@NAME-baseline`` the plain one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from bciarena.contests import RULEBOOKS
+from bciarena.contests import CONTESTS
 from bciarena.errors import BadInput
 
-HERE = Path(__file__).parent
+FOLDERS = {"": "reference", "-baseline": "baseline"}
+"""What follows a contest's name in an entry's, and where the entry lies in the contest's folder."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Reference:
     Attributes
     ----------
     name : str
-        With its sign: ``@imagery-baseline``.
+        With its sign: ``@NAME-baseline``.
     needs_model : bool
         Its folder has a train.py: it must be trained before it can play.
     about : str
@@ -35,15 +36,12 @@ class Reference:
 def references() -> list[Reference]:
     """Every reference entry that is installed, strong ones first."""
     found = []
-    for ending in ("", "-baseline"):
-        for book in RULEBOOKS.values():
-            folder = HERE / (book.name + ending).replace("-", "_")
+    for ending, place in FOLDERS.items():
+        for contest in CONTESTS.values():
+            folder = contest.folder / place
             if folder.is_dir() and any(folder.rglob("*.py")):
-                found.append(
-                    Reference(
-                        f"@{book.name}{ending}", book.name, folder, (folder / "train.py").is_file(), _about(folder)
-                    )
-                )
+                name, trained = f"@{contest.name}{ending}", (folder / "train.py").is_file()
+                found.append(Reference(name, contest.name, folder, trained, _about(folder)))
     return found
 
 

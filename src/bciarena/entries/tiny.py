@@ -1,49 +1,73 @@
 """A recording of a minute, made from a rulebook alone: what arena check plays.
 
 It is no EEG to learn from, but it has what an entry reacts to: trials of every kind with the contest's timing, two
-blocks, a short last packet, rhythms over the motor cortex and flicker over the visual cortex.
+blocks, a short last packet, rhythms over the motor cortex and whatever the contest's example.py adds.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bciarena.contests import contest
 from bciarena.contests.rulebook import Rulebook
-from bciarena.contests.speller.rules import FREQUENCY_HZ, PHASE_RAD
-from bciarena.contests.turing.rules import BEHAVIOURS, SSVEP_HZ
 from bciarena.recording import Block, Recording, Subject
 
-SECONDS = {
-    "turing": (3.0, 5.0, 5.0),
-    "imagery": (2.0, 4.0, 2.0),
-    "speller": (1.0, 4.0, 3.0),
-    "liveness": (0.0, 6.0, 1.5),
-    "rehab": (3.0, 4.0, 1.5),
-}
-"""Of each trial: cue, task, rest."""
-CODES = {
-    "turing": ([1 << 3 | 1, 4 << 3 | 4, 5 << 3 | 5], [7 << 3 | 2, 6 << 3 | 6, 1 << 3 | 7]),
-    "imagery": ([201, 203, 202], [202, 201, 203]),
-    "speller": ([7, 110, 24], [38, 13, 101]),
-    "liveness": ([129, 2, 195], [3, 204, 133]),
-    "rehab": ([1, 3, 1], [4, 2, 4]),
-}
-"""The trials of the two blocks."""
+Array = NDArray[np.float64]
 RHYTHM_HZ = 11.0
 VISUAL = ("POz", "PO3", "PO4", "PO5", "PO6", "PO7", "PO8", "Oz", "O1", "O2")
-QUIET_UNDER = {"201": "C4", "202": "C3", "203": "Cz", "1": "C4", "2": "C3", "3": "C4", "4": "C3"}
-"""Under which electrode the rhythm weakens during imagery."""
+USUAL_S = (2.0, 4.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Example:
+    """What a contest's example.py offers as EXAMPLE.
+
+    Attributes
+    ----------
+    seconds : tuple of float
+        Of each trial: cue, task, rest.
+    codes : sequence of sequence of int
+        The opening codes of each block's trials.
+    cue : int
+        The code at the beginning of the cue; 0 for none.
+    zeros : bool
+        Whether everything outside the task is zero.
+    flicker : callable, optional
+        Frequency and phase of what flickers in a trial of a code; None where nothing does.
+    quiet : callable, optional
+        The electrode under which the rhythm weakens in a trial of a code; None where it stays.
+    """
+
+    seconds: tuple[float, float, float] = USUAL_S
+    codes: Sequence[Sequence[int]] = ()
+    cue: int = 0
+    zeros: bool = False
+    flicker: Callable[[int], tuple[float, float] | None] | None = None
+    quiet: Callable[[int], str | None] | None = None
+
+
+def example_of(book: Rulebook) -> Example:
+    """The contest's own example, or one made from its rulebook."""
+    codes = sorted(book.truth)
+    spread = [codes[round(at)] for at in np.linspace(0, len(codes) - 1, 6)]
+    cue_s, task_s, rest_s = USUAL_S
+    usual = Example((cue_s, book.missing_s or book.limit_s or task_s, rest_s), (spread[:3], spread[3:]))
+    return contest(book).part("example", Example, usual)
 
 
 def tiny_recording(book: Rulebook) -> Recording:
-    """Two blocks of three trials, always the same."""
-    rng = np.random.default_rng(5)
-    blocks = tuple(_block(book, list(codes), rng) for codes in CODES[book.name])
+    """The blocks of the contest's example, always the same."""
+    rng, example = np.random.default_rng(5), example_of(book)
+    blocks = tuple(_block(book, example, list(codes), rng) for codes in example.codes)
     return Recording((Subject("S01", blocks),))
 
 
-def _block(book: Rulebook, codes: list[int], rng: np.random.Generator) -> Block:
-    cue_n, task_n, rest_n = (int(part * book.rate) for part in SECONDS[book.name])
+def _block(book: Rulebook, example: Example, codes: list[int], rng: np.random.Generator) -> Block:
+    cue_n, task_n, rest_n = (int(part * book.rate) for part in example.seconds)
     lead_n, trial_n = book.rate, cue_n + task_n + rest_n
     samples = lead_n + len(codes) * trial_n + book.rate
     samples += (book.packet_n // 2 - samples) % book.packet_n  # the last packet is half a packet
@@ -59,29 +83,24 @@ def _block(book: Rulebook, codes: list[int], rng: np.random.Generator) -> Block:
     for number, code in enumerate(codes):
         start = lead_n + number * trial_n
         task = slice(start + cue_n, start + cue_n + task_n)
-        if book.name in ("turing", "imagery", "rehab"):
-            trigger[start] = 240
+        if example.cue:
+            trigger[start] = example.cue
         trigger[task.start], trigger[task.stop - 1] = code, 241
         keep[task] = True
-        _add_brain(book, code, eeg[:, task], rhythm[task])
-    if book.name in ("liveness", "rehab"):
+        _add_brain(book, example, code, eeg[:, task], rhythm[task])
+    if example.zeros:
         eeg[:, ~keep] = 0
     return Block(eeg.astype(np.float32), trigger, book.rate, book.channels, "arena check")
 
 
-def _add_brain(book: Rulebook, code: int, eeg: np.ndarray, rhythm: np.ndarray) -> None:
+def _add_brain(book: Rulebook, example: Example, code: int, eeg: Array, rhythm: Array) -> None:
     """What a task adds to a trial, shape (channels, samples), or takes away."""
     t = np.arange(eeg.shape[1]) / book.rate
-    hertz, phase = 0.0, 0.0
-    if book.name == "speller" and code <= len(FREQUENCY_HZ):
-        hertz, phase = FREQUENCY_HZ[code - 1], PHASE_RAD[code - 1]
-    if book.name == "turing":
-        assert code >> 3 in BEHAVIOURS
-        hertz = SSVEP_HZ.get(code & 7, 0.0)
-    if hertz:
+    shown = example.flicker(code) if example.flicker else None
+    if shown is not None:
         rows = [row for row, name in enumerate(book.channels) if name in VISUAL]
         for harmonic, uv in ((1, 5.0), (2, 3.0), (3, 1.5)):
-            eeg[rows] += uv * np.sin(harmonic * (2 * np.pi * hertz * t + phase))
-    under = {1: "C4", 2: "C3"}.get(code & 7) if book.name == "turing" else QUIET_UNDER.get(book.truth[code])
-    if under and book.name != "speller":
-        eeg[book.channels.index(under)] -= 0.8 * rhythm
+            eeg[rows] += uv * np.sin(harmonic * (2 * np.pi * shown[0] * t + shown[1]))
+    under = example.quiet(code) if example.quiet else None
+    if under in book.channels:
+        eeg[book.channels.index(str(under))] -= 0.8 * rhythm

@@ -8,22 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bciarena.contests import speller
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
+from bciarena.importing.meanings import meanings_of
 from bciarena.importing.piece import Piece
 from bciarena.importing.sources import need_mne
 from bciarena.recording.montages import NOT_SCALP
 
 OLD_NAMES = {"t3": "t7", "t4": "t8", "t5": "p7", "t6": "p8", "m1": "a1", "m2": "a2"}
 ENOUGH_TO_INTERPOLATE = 16  # fewer electrodes than this say nothing about the rest of the head
-WORDS = {
-    "imagery": {"left_hand": 201, "right_hand": 202, "feet": 203, "left hand": 201, "right hand": 202},
-    "turing": {"left_hand": 0b0001001, "right_hand": 0b0100010},
-    "rehab": {"left_hand": 3, "right_hand": 4},
-}
-"""Words that public data sets use, and the codes they become when no event map is given."""
-TRIAL_S = {"imagery": 4.0, "turing": 5.0, "speller": 4.0, "rehab": 4.0}
 
 
 def adapted(book: Rulebook, piece: Piece, events: dict[str, int]) -> NDArray[np.float32]:
@@ -72,14 +65,16 @@ def _bare(word: str) -> str:
 
 def _guess(book: Rulebook, word: str) -> int | None:
     """A code for a word nobody explained: a known class name, a flicker frequency, or the number itself."""
-    if word in WORDS.get(book.name, {}):
-        return WORDS[book.name][word]
+    meanings = meanings_of(book)
+    if word in meanings.words:
+        return meanings.words[word]
     try:
         number = float(word)
     except ValueError:
         return None
-    if book.name == "speller" and number in speller.FREQUENCY_HZ:
-        return speller.FREQUENCY_HZ.index(number) + 1
+    known = meanings.number(number) if meanings.number else None
+    if known is not None:
+        return known
     return int(number) if number == int(number) and 0 < number < 256 else None
 
 
@@ -157,9 +152,10 @@ def _framed(book: Rulebook, piece: Piece) -> list[tuple[int, int]]:
     codes = dict(piece.codes)
     last = piece.eeg.shape[1] - 1
     added = set()
-    if 241 not in codes.values() and book.name in TRIAL_S:
+    trial_s = meanings_of(book).trial_s
+    if 241 not in codes.values() and trial_s is not None:
         for sample, code in piece.codes:
-            end = sample + round(TRIAL_S[book.name] * book.rate)
+            end = sample + round(trial_s * book.rate)
             if code in book.opens and end < last and end not in codes:
                 codes[end] = 241
                 added.add(241)

@@ -17,8 +17,8 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.spans import trial_spans
 from bciarena.errors import BadInput
 from bciarena.importing.adapt import adapted
+from bciarena.importing.meanings import meanings_of
 from bciarena.importing.sources import pieces
-from bciarena.importing.splice import spliced
 from bciarena.recording.contest import read_block
 from bciarena.recording.write import write_contest
 
@@ -69,10 +69,11 @@ def _blocks(
         tell(piece.source)
         data = adapted(book, piece, events)
         if splice:
-            if book.name != "speller":
-                raise BadInput("--splice is for the speller: it makes an asynchronous stream of SSVEP epochs")
-            rest = pool if pool is not None else _between(book, data)
-            data, notes = spliced(book, data, rest, seed + len(rows))
+            own = meanings_of(book)
+            if own.splice is None or own.idle is None:
+                raise BadInput(f"--splice: {book.id} has no asynchronous stream of spliced epochs")
+            rest = pool if pool is not None else own.idle(book, data)
+            data, notes = own.splice(book, data, rest, seed + len(rows))
             piece.notes += notes
         counts[piece.subject] += 1
         path = work / piece.subject / f"block_{counts[piece.subject]}.npz"
@@ -90,18 +91,13 @@ def _blocks(
     }
 
 
-def _between(book: Rulebook, data: NDArray[np.float32]) -> NDArray[np.float32]:
-    """EEG of a recording outside its flicker: from half a second after a stimulus to the next onset."""
-    keep = np.ones(data.shape[1], bool)
-    for onset in np.flatnonzero((data[-1] >= 1) & (data[-1] <= 40)):
-        keep[onset : onset + round(5.5 * book.rate)] = False
-    return data[:-1, keep]
-
-
 def _idle(book: Rulebook, source: str) -> NDArray[np.float32]:
     """All EEG of a source without flicker, end to end."""
+    idle = meanings_of(book).idle
+    if idle is None:
+        raise BadInput(f"--idle: {book.id} has no use for idle EEG")
     found = []
     for piece in pieces(source):
         piece.marks = []
-        found.append(_between(book, adapted(book, piece, {})))
+        found.append(idle(book, adapted(book, piece, {})))
     return np.concatenate(found, axis=1)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, WebSocket, WebSocketDisconnect
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, PackageLoader
 
-from bciarena.contests import rulebook
+from bciarena.contests import contest
 from bciarena.lab.hub import ROLES, Hub
 
 BEHIND_MOST = 1000  # messages a slow listener may lag behind before it is let go
@@ -24,10 +24,18 @@ def make_app(hub: Hub) -> FastAPI:
     """The application around one hub."""
     app = FastAPI(title="BCI Arena lab", openapi_url=None)
     pages = Environment(loader=PackageLoader("bciarena.lab"), autoescape=True)
-    book = rulebook(hub.timeline.challenge)
-    shown = {"challenge": book.name, "title": book.title, "title_zh": book.title_zh}
+    own = contest(hub.timeline.challenge)
+    answers = {code: f"{own.answers('en')[code]} / {own.answers('zh')[code]}" for code in own.rules.vocabulary}
+    stage_script = "/contest/stage.js" if own.has("stage.js") else "/static/cues.js"
+    shown: dict[str, Any] = {"challenge": own.name, "title": own.rules.title, "title_zh": own.rules.title_zh}
+    shown |= {"stage": stage_script, "answers": answers}
     static = Path(str(resources.files("bciarena.lab") / "static"))
     app.mount("/static", StaticFiles(directory=static), name="static")
+
+    @app.get("/contest/stage.js")
+    def contest_stage() -> FileResponse:
+        # Of the contest's folder only this file is shown: the rest holds rules and entries.
+        return FileResponse(own.folder / "stage.js", media_type="text/javascript")
 
     def page(name: str) -> HTMLResponse:
         return HTMLResponse(pages.get_template(name).render(shown), headers={"Content-Security-Policy": POLICY})

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bciarena.contests import rulebook
-from bciarena.lab.plans import KEYS
+from bciarena.contests import contest
 from bciarena.protocol.timeline import Timeline
 
 Send = Callable[[dict[str, Any]], None]
@@ -57,8 +56,8 @@ class Hub:
 
     def __post_init__(self) -> None:
         self.steps = [step.as_json() for step in self.timeline.steps]
-        book = rulebook(self.timeline.challenge)
-        words = {str(k): key for k, key in enumerate(KEYS, 1)} if book.name == "speller" else book.vocabulary
+        own = contest(self.timeline.challenge)
+        book, words = own.rules, own.answers("en")
         self.names = {code: words.get(truth, truth) for code, truth in book.truth.items()}
         self.opening = [k for k, step in enumerate(self.steps) if step["code"] in book.opens]
 

@@ -13,10 +13,6 @@ class Range(NamedTuple):
     high: float
 
 
-SPELLER = Range(0.361, 0.5)
-"""Off-type: the grid goes darker than its background of 0.5 (亮度范围：0.361-0.5)."""
-TURING = Range((1 - 0.618) / 2, (1 + 0.618) / 2)
-"""Grey of -0.618 to 0.618 on a scale from -1 (black) to 1 (white)."""
 BACKGROUND = 0.5
 
 

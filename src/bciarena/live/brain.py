@@ -17,9 +17,9 @@ from bciarena.contests import rulebook
 from bciarena.protocol.seeds import stream
 from bciarena.protocol.timeline import Step, Timeline
 from bciarena.simulator import artefacts, background, evoked, rhythms
+from bciarena.simulator.brain import brain_of
 from bciarena.simulator.eeg import HEART_UV, Cap, Sitting
 from bciarena.simulator.electrode import electrode_noise
-from bciarena.simulator.make import REFERENCE
 from bciarena.simulator.noise import Floats
 from bciarena.simulator.person import draw_person, on_day
 
@@ -40,9 +40,10 @@ class LiveBrain:
     def __init__(self, challenge: str, subject: int = 1, seed: int = 0) -> None:
         self.book = rulebook(challenge)
         self.rate = self.book.rate
-        usual = draw_person(seed, "people", subject, patients=self.book.name == "rehab")
+        brain = brain_of(self.book)
+        usual = draw_person(seed, "people", subject, patients=brain.patients)
         self.person = on_day(usual, f"{self.book.name}-live")
-        self.sitting = Sitting(self.person, "live", Cap(self.book.channels, REFERENCE[self.book.name]))
+        self.sitting = Sitting(self.person, "live", Cap(self.book.channels, brain.reference))
         self.rng = stream(seed, "live", self.book.name, subject)
         # Pieces are made in a thread of their own: a generator of its own keeps the person's course repeatable.
         self._ongoing = stream(seed, "live ongoing", self.book.name, subject)

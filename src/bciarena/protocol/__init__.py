@@ -1,90 +1,171 @@
-"""What a subject goes through in each experiment, as data.
+"""What a subject goes through in an experiment, as data; each contest's own is in its folder (protocol.py).
 
 >>> block = timelines("imagery", "train", subject=1, seed=7)[0]
 >>> [step.kind for step in block.steps[2:5]]
-['cue', 'imagery', 'rest']
+['cue', 'imagine', 'rest']
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from bciarena.contests import rulebook
-from bciarena.contests.liveness.rules import SPLITS as LIVENESS_SPLITS
-from bciarena.contests.liveness.rules import SUBJECTS as LIVENESS_PEOPLE
+import numpy as np
+
+from bciarena.contests import contest, rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
-from bciarena.contests.imagery.protocol import imagery_block
-from bciarena.contests.liveness.protocol import liveness_blocks
-from bciarena.contests.rehab.protocol import rehab_block
 from bciarena.protocol.seeds import stream
-from bciarena.contests.speller.protocol import speller_block
 from bciarena.protocol.timeline import Kind, Script, Step, Timeline
-from bciarena.contests.turing.protocol import turing_block
 
 
 class Split(NamedTuple):
-    """One set of a challenge: how many blocks a subject has, and whose recordings they are."""
+    """One set of a contest: how many blocks a subject has, and whose recordings they are."""
 
     blocks: int
     people: str  # sets with the same word hold the same people
-    first_block: int = 1  # rehab: where in the session the set begins
+    first_block: int = 1  # where in a session the set begins
 
 
-SPLITS: dict[str, dict[str, Split]] = {
-    "turing": {"train": Split(10, "people"), "test": Split(6, "people")},
-    "imagery": {"train": Split(3, "people"), "test": Split(2, "people")},
-    # The contest gives no training data: a training set is an extra, of other people.
-    "speller": {"train": Split(3, "practice"), "test": Split(3, "people")},
-    "rehab": {"train": Split(2, "people", 1), "test": Split(2, "people", 3)},
-    "liveness": {name: Split(23, f"liveness-{name.split('_')[1]}") for name in LIVENESS_SPLITS},
-}
-"""The sets of each challenge."""
+class Place(NamedTuple):
+    """Which block is to be planned, and the random numbers it draws from."""
 
-_BLOCKS: dict[str, Callable[..., Timeline]] = {
-    "turing": turing_block,
-    "imagery": imagery_block,
-    "speller": speller_block,
-}
+    rng: np.random.Generator
+    split: str
+    subject: int
+    block: int
+    session_block: int  # counted over the sets of one session
+    first: bool
+    last: bool
+
+
+class Screening(NamedTuple):
+    """A block the lab is asked to show; the options are those given on the command line."""
+
+    split: str | None
+    subject: int
+    block: int
+    seed: int
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What a contest's protocol.py offers as PROTOCOL.
+
+    Attributes
+    ----------
+    splits : mapping of str to Split
+        The sets of the contest.
+    block : callable
+        Plans one block of one subject.
+    mixed : callable, optional
+        Instead of ``block`` where a block mixes people: plans all blocks of a set, from random numbers, the set's
+        name, the number of people and of blocks.
+    people : int
+        How many subjects are made unless told.
+    most_people : int, optional
+        How many the codes can number.
+    scored : str
+        The set that is made and shown unless told.
+    practice : mapping
+        What the companion package's practice set is made of, as arguments of ``simulator.Order``.
+    screen : callable, optional
+        Plans what the lab shows where that is not a block of a set; None from it means it is.
+    options : frozenset of str
+        Options of `arena lab` that ``screen`` understands.
+    """
+
+    splits: Mapping[str, Split]
+    block: Callable[[Place], Timeline] | None = None
+    mixed: Callable[[np.random.Generator, str, int, int], list[Timeline]] | None = None
+    people: int = 3
+    most_people: int | None = None
+    scored: str = "test"
+    practice: Mapping[str, Any] = field(default_factory=dict)
+    screen: Callable[[Screening], Timeline | None] | None = None
+    options: frozenset[str] = frozenset()
+
+
+def protocol_of(challenge: str | Rulebook) -> Protocol:
+    """The experiment of a contest; BadInput where it has none."""
+    return contest(challenge).part("protocol", Protocol)
 
 
 def split_of(challenge: str, split: str) -> Split:
-    """The named set of a challenge."""
-    name = rulebook(challenge).name
-    if split not in SPLITS[name]:
-        raise BadInput(f"{name}: unknown split {split!r}: choose one of {', '.join(SPLITS[name])}")
-    return SPLITS[name][split]
+    """The named set of a contest."""
+    splits = protocol_of(challenge).splits
+    if split not in splits:
+        raise BadInput(f"{rulebook(challenge).name}: unknown split {split!r}: choose one of {', '.join(splits)}")
+    return splits[split]
 
 
 def timelines(
-    challenge: str, split: str, subject: int = 1, seed: int = 0, blocks: int | None = None,
-    people: int = LIVENESS_PEOPLE,
-) -> list[Timeline]:  # fmt: skip
-    """Every block a subject goes through in a set; in liveness every block of the set.
+    challenge: str, split: str, subject: int = 1, seed: int = 0, blocks: int | None = None, people: int | None = None
+) -> list[Timeline]:
+    """Every block a subject goes through in a set; where blocks mix people, every block of the set.
 
     Parameters
     ----------
     blocks : int, optional
         How many; what the text says unless given.
-    people : int
-        Liveness only: how many people the blocks mix, 1-23.
+    people : int, optional
+        How many people the blocks mix, where they do.
     """
-    name, chosen = rulebook(challenge).name, split_of(challenge, split)
+    name, chosen, own = rulebook(challenge).name, split_of(challenge, split), protocol_of(challenge)
     count = chosen.blocks if blocks is None else blocks
     if count < 1:
         raise BadInput(f"{name}: {count} blocks cannot be made; give 1 or more")
-    if name == "liveness":
-        if not 1 <= people <= LIVENESS_PEOPLE:
-            raise BadInput(f"liveness: {people} people; the codes number 1 to {LIVENESS_PEOPLE}")
-        return liveness_blocks(stream(seed, name, split, "timeline"), split, people, count)
+    most = own.most_people
+    if own.mixed is not None:
+        people = own.people if people is None else people
+        if people < 1 or (most is not None and people > most):
+            raise BadInput(f"{name}: {people} people; the codes number 1 to {most}")
+        return own.mixed(stream(seed, name, split, "timeline"), split, people, count)
+    if own.block is None:
+        raise BadInput(f"{name}: its protocol.py plans no blocks")
     made = []
     for block in range(1, count + 1):
         rng = stream(seed, name, split, "timeline", subject, block)
-        if name == "rehab":
-            made.append(rehab_block(rng, split, subject, block, chosen.first_block + block - 1))
-        else:
-            made.append(_BLOCKS[name](rng, split, subject, block, block == 1, block == count))
+        place = Place(rng, split, subject, block, chosen.first_block + block - 1, block == 1, block == count)
+        made.append(own.block(place))
     return made
 
 
-__all__ = ["SPLITS", "Kind", "Script", "Split", "Step", "Timeline", "split_of", "stream", "timelines"]
+def screened(challenge: str, asked: Screening) -> Timeline:
+    """What the lab shows; BadInput where there is no such block."""
+    book, own = rulebook(challenge), protocol_of(challenge)
+    for name in asked.options:
+        if name not in own.options:
+            raise BadInput(f"--{name}: {book.name} has no such option")
+    if asked.subject < 1 or (own.most_people is not None and asked.subject > own.most_people):
+        raise BadInput(f"--subject {asked.subject}: give a number from 1{_up_to(own.most_people)}")
+    special = own.screen(asked) if own.screen else None
+    if special is not None:
+        return special
+    found = timelines(book.id, asked.split or own.scored, asked.subject, asked.seed)
+    if not 1 <= asked.block <= len(found):
+        raise BadInput(f"--block {asked.block}: {book.id} has blocks 1 to {len(found)}")
+    return found[asked.block - 1]
+
+
+def _up_to(most: int | None) -> str:
+    return f" to {most}" if most is not None else ""
+
+
+__all__ = [
+    "Kind",
+    "Place",
+    "Protocol",
+    "Screening",
+    "Script",
+    "Split",
+    "Step",
+    "Timeline",
+    "protocol_of",
+    "screened",
+    "split_of",
+    "stream",
+    "timelines",
+]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Kind = Literal[
     "mark",  # a code alone
     "cue",  # what to do next is shown
-    "imagery",  # params: limb
+    "imagine",  # params: limb
     "flicker",  # params: hz, phase_rad, key; others: the keys that flicker beside it
     "still",  # gaze at a key that does not flicker; params: key (None: no key)
     "idle",  # nothing to do, nothing flickers
@@ -27,7 +27,7 @@ Kind = Literal[
     "action",  # the robots move, the subject watches
     "eyes_open",
     "eyes_closed",
-    "resting",  # a liveness trial; params: person, eyes, real
+    "resting",  # a stretch of resting EEG; params: person, eyes, real
     "gap",  # samples set to zero
 ]
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bciarena.contests.trial import Trial, accuracy
-from bciarena.report import special
 from bciarena.report.insight import fixed_time_curve
 from bciarena.report.kept import KeptRun
+from bciarena.report.part import part_of
 from bciarena.report.texts import Said, listed, said
 
 COLOURS = {
@@ -43,12 +43,17 @@ def outcome(trial: Trial) -> str:
     return trial.status
 
 
+def _number(text: str) -> tuple[int, str]:
+    """Sorts "2" before "10"."""
+    return (int(text), "") if text.isdigit() else (1 << 30, text)
+
+
 def all_figures(run: KeptRun) -> list[Figure]:
     """Every figure that the run has the material for."""
     if not run.trials:
         return []
     makers = [timeline, confusion, score_against_time, by_subject, answer_times, thinking, cumulative]
-    figures = [maker(run) for maker in makers] + special.figures(run)
+    figures = [maker(run) for maker in (*makers, *part_of(run.book).figures)]
     return [figure for figure in figures if figure is not None]
 
 
@@ -82,9 +87,9 @@ def timeline(run: KeptRun) -> Figure | None:
 
 def confusion(run: KeptRun) -> Figure | None:
     """Truth against answer."""
-    if run.book.name == "liveness":
-        return None  # two questions in one answer: see special
-    truths = sorted({t.truth for t in run.trials if t.status not in ("quiet", "false_positive")}, key=special.number)
+    if not part_of(run.book).mistakes:
+        return None  # more than one question in an answer: the contest has figures of its own
+    truths = sorted({t.truth for t in run.trials if t.status not in ("quiet", "false_positive")}, key=_number)
     answers = [*run.book.vocabulary, "–"]
     grid = np.zeros((len(truths), len(answers)), int)
     for trial in run.trials:
@@ -135,11 +140,12 @@ def by_subject(run: KeptRun) -> Figure:
 
 
 def subject_accuracy(run: KeptRun) -> dict[str, float]:
-    """Share of right answers by subject; in liveness, where blocks mix people, by the person the trial is of."""
+    """Share of right answers by subject, or by the person where blocks mix people."""
+    person = part_of(run.book).person
     groups: dict[int, list[Trial]] = {}
     for trial in run.trials:
         if trial.length_n is not None:
-            own = int(trial.truth[1:], 2) if run.book.name == "liveness" else trial.subject
+            own = person(trial) if person else trial.subject
             groups.setdefault(own, []).append(trial)
     return {f"S{number}": accuracy(groups[number]) for number in sorted(groups)}
 

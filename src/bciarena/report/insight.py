@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import median
 
-from bciarena.contests import liveness, rehab
 from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.trial import Trial
-
-OTHER_HAND = {"1": "2", "2": "1", "3": "4", "4": "3"}
+from bciarena.report.part import part_of
 
 
 def alternatives(book: Rulebook, trials: Sequence[Trial]) -> dict[str, float]:
@@ -23,13 +22,10 @@ def alternatives(book: Rulebook, trials: Sequence[Trial]) -> dict[str, float]:
         "no_alarms": lambda t: _perfect(t) if t.status == "false_positive" else t,
         "sooner": lambda t: replace(t, length_n=min(t.length_n, usual_n)) if t.length_n else t,
     }
-    if book.name == "rehab":
-        changes["no_wrong_side"] = lambda t: _answered(t, OTHER_HAND[t.answer or ""]) if _other_side(t) else t
-        changes["no_wrong_action"] = lambda t: _answered(t, t.truth) if rehab.side_right(t) else t
-    elif book.name == "liveness":
-        changes["no_wrong_real"] = lambda t: _answered(t, t.truth[0] + (t.answer or "")[1:]) if _valid(t) else t
-        changes["no_wrong_person"] = lambda t: _answered(t, (t.answer or "")[0] + t.truth[1:]) if _valid(t) else t
-    else:
+    own_changes = part_of(book).changes
+    for name, change in own_changes.items():
+        changes[name] = partial(change, book)
+    if not own_changes:
         changes["no_wrong"] = lambda t: _answered(t, t.truth) if t.status == "in_time" else t
     own = book.score(whole).score
     found = {name: book.score([change(trial) for trial in whole]).score for name, change in changes.items()}
@@ -40,14 +36,6 @@ def alternatives(book: Rulebook, trials: Sequence[Trial]) -> dict[str, float]:
 def _answered(trial: Trial, answer: str, length_n: int | None = None) -> Trial:
     length_n = trial.length_n if length_n is None else length_n
     return replace(trial, answer=answer, correct=answer == trial.truth, status="in_time", length_n=length_n)
-
-
-def _other_side(trial: Trial) -> bool:
-    return trial.status == "in_time" and trial.answer in OTHER_HAND and not rehab.side_right(trial)
-
-
-def _valid(trial: Trial) -> bool:
-    return trial.status == "in_time" and trial.answer in liveness.VOCABULARY
 
 
 def perfect_at_own_times(book: Rulebook, trials: Sequence[Trial]) -> float:
@@ -90,7 +78,7 @@ def fixed_time_curve(book: Rulebook, trials: Sequence[Trial], points: int = 40) 
 
 
 def _restored(book: Rulebook, trials: Sequence[Trial]) -> list[Trial]:
-    """Turing trials after the target have no length; give them the missing length so that they can be scored again."""
+    """Trials after a block's stop have no length; they get that of a missing one, so that they can be scored again."""
     missing_n = round((book.missing_s or 0) * book.rate)
     return [
         replace(trial, length_n=missing_n, status="in_time" if trial.answer is not None else "missing")

@@ -9,16 +9,12 @@ import numpy as np
 
 from bciarena.errors import BadInput
 from bciarena.report.kept import KeptRun
+from bciarena.report.part import part_of
 
 BYTES_MOST = 1_500_000
 """All traces of a page together, before base64."""
 REPORT_BYTES = 60
 """What a report takes in the page, roughly."""
-SHOWN = {
-    "speller": ("Pz", "PO5", "POz", "PO6", "O1", "Oz", "O2", "Fpz"),
-    "liveness": ("Fz", "Cz", "C3", "C4", "Oz"),
-}
-MOTOR = ("FC3", "FC4", "C3", "Cz", "C4", "CP3", "CP4", "Oz")
 RATES_HZ = (50, 40, 25, 20, 10)
 
 
@@ -38,7 +34,8 @@ def replay(run: KeptRun, room: int = 2 * BYTES_MOST) -> tuple[dict[str, Any] | N
     printed = _printed(run)
     beside = sum(len(text.encode()) for *_, text in printed) + REPORT_BYTES * len(run.reports)
     most = min(BYTES_MOST, (room - beside) * 3 // 4)  # base64 makes four bytes of three
-    rows = [list(book.channels).index(name) for name in SHOWN.get(book.name, MOTOR)]
+    rows = [book.channels.index(name) for name in part_of(book).channels if name in book.channels]
+    rows = rows or list(range(min(8, len(book.channels))))
     total_s = recording.seconds
     rate = next((r for r in RATES_HZ if total_s * r * len(rows) <= most), RATES_HZ[-1])
     step = book.rate // rate

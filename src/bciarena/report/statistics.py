@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bciarena.contests import rulebook as find_rulebook
 from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.trial import Trial
-from bciarena.report.tally import Tally, combine, tally
+from bciarena.report.units import Units, adds_up, blocks_of, trials_of
 
 DRAWS = 2000
 SMALLEST = 3  # units needed to say anything about their spread
@@ -68,10 +68,10 @@ def intervals(score: dict[str, Any], draws: int = DRAWS, seed: int = 0) -> dict[
     known = {"score": float(score["score"]), **{k: float(v) for k, v in score["metrics"].items()}}
     if not trials:
         return {name: Interval(value, None, None, "nothing") for name, value in known.items()}
-    sums, weights, unit, freedom = _resample(book, trials, draws, np.random.default_rng(seed))
-    found = combine(book, sums, weights)
+    units, weights, unit, freedom = _resample(book, trials, draws, np.random.default_rng(seed))
+    found = units.rates(weights)
     halves = {name: _t95(freedom) * float(np.std(drawn)) for name, drawn in found.items()}
-    if unit not in ("trials", "nothing") and freedom < FEW and book.name != "turing":
+    if unit not in ("trials", "nothing") and freedom < FEW and adds_up(book):
         for name, half in _trial_halves(book, trials, draws, np.random.default_rng(seed)).items():
             halves[name] = max(halves[name], half)
     result = {}
@@ -88,9 +88,9 @@ def intervals(score: dict[str, Any], draws: int = DRAWS, seed: int = 0) -> dict[
 
 def _trial_halves(book: Rulebook, trials: Sequence[Trial], draws: int, rng: np.random.Generator) -> dict[str, float]:
     """Half widths if blocks differed by the chance of their trials alone."""
-    sums = tally(book, trials, whole=False)
-    found = combine(book, sums, _drawn(sums.block, draws, rng))
-    return {name: _t95(len(trials) - len(set(sums.block))) * float(np.std(drawn)) for name, drawn in found.items()}
+    units = trials_of(book, trials)
+    found = units.rates(_drawn(units.block, draws, rng))
+    return {name: _t95(len(trials) - units.subject.size) * float(np.std(drawn)) for name, drawn in found.items()}
 
 
 def bootstrap_interval(score: dict[str, Any]) -> tuple[float, float] | None:
@@ -101,19 +101,19 @@ def bootstrap_interval(score: dict[str, Any]) -> tuple[float, float] | None:
 
 def _resample(
     book: Rulebook, trials: Sequence[Trial], draws: int, rng: np.random.Generator
-) -> tuple[Tally, NDArray[np.float64], str, int]:
+) -> tuple[Units, NDArray[np.float64], str, int]:
     """Units, how often each draw takes each unit (draws, units), what the units are, and degrees of freedom."""
-    sums = tally(book, trials)
-    counts = np.unique(sums.subject, return_counts=True)[1]
-    blocks = sums.subject.size
+    units = blocks_of(book, trials)
+    counts = np.unique(units.subject, return_counts=True)[1]
+    blocks = units.subject.size
     if blocks < SMALLEST:
-        if book.name == "turing" or len(trials) < SMALLEST:  # a turing score is no function of sums over trials
-            return sums, np.ones((1, blocks)), "nothing", 1
-        sums = tally(book, trials, whole=False)
-        return sums, _drawn(sums.block, draws, rng), "trials", len(trials) - blocks
+        if not adds_up(book) or len(trials) < SMALLEST:
+            return units, np.ones((1, blocks)), "nothing", 1
+        units = trials_of(book, trials)
+        return units, _drawn(units.block, draws, rng), "trials", len(trials) - blocks
     if counts.min() >= 2:
-        return sums, _drawn(sums.subject, draws, rng), "blocks within subjects", blocks - len(counts)
-    return sums, _drawn(np.zeros(blocks, int), draws, rng), "blocks", blocks - 1
+        return units, _drawn(units.subject, draws, rng), "blocks within subjects", blocks - len(counts)
+    return units, _drawn(np.zeros(blocks, int), draws, rng), "blocks", blocks - 1
 
 
 def _drawn(strata: NDArray[Any], draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -157,28 +157,25 @@ def compare(one: dict[str, Any], two: dict[str, Any], draws: int = DRAWS, seed: 
     first, second = trials_from(one), trials_from(two)
     rng = np.random.default_rng(seed)
     a, weights, unit, freedom = _resample(book, first, draws, rng)
-    b = tally(book, second, a.whole)
+    b = (blocks_of if a.whole else trials_of)(book, second)
     value = float(two["score"]) - float(one["score"])
     low = high = None
     if unit != "nothing":
-        spread = np.std(combine(book, b, weights)["score"] - combine(book, a, weights)["score"])
+        spread = np.std(b.rates(weights)["score"] - a.rates(weights)["score"])
         low, high = value - _t95(freedom) * float(spread), value + _t95(freedom) * float(spread)
-    if a.whole and a.subject.size < ENOUGH_TO_SWAP and book.name != "turing":
-        a, b = tally(book, first, whole=False), tally(book, second, whole=False)
-    p = _swap_p(book, a, b, draws, rng)
+    if a.whole and a.subject.size < ENOUGH_TO_SWAP and adds_up(book):
+        a, b = trials_of(book, first), trials_of(book, second)
+    p = _swap_p(a, b, draws, rng)
     return Difference(value, low, high, p, "blocks" if a.whole else "trials")
 
 
-def _swap_p(book: Rulebook, a: Tally, b: Tally, draws: int, rng: np.random.Generator) -> float:
-    both = a.joined(b)
-
+def _swap_p(a: Units, b: Units, draws: int, rng: np.random.Generator) -> float:
     def gap(take: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score of a mixture of the two runs less the score of its mirror image, per row."""
-        mixture = combine(book, both, np.hstack([take, 1 - take]))["score"]
-        return np.asarray(mixture - combine(book, both, np.hstack([1 - take, take]))["score"])
+        return np.asarray(a.mixed(b, take)["score"] - a.mixed(b, 1 - take)["score"])
 
-    observed = abs(gap(np.ones((1, a.subject.size)))[0])
-    gaps = np.abs(gap((rng.random((draws, a.subject.size)) < 0.5).astype(float)))
+    observed = abs(gap(np.ones((1, a.block.size)))[0])
+    gaps = np.abs(gap((rng.random((draws, a.block.size)) < 0.5).astype(float)))
     return float((1 + np.sum(gaps >= observed - 1e-9)) / (draws + 1))
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bciarena.contests.rulebook import Rulebook
 from bciarena.contestant.training import REASON, REFUSED
+from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, EntryFailed, Fault
 from bciarena.match import entry_info

@@ -15,6 +15,7 @@ from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from bciarena.contests import rulebook as find_rulebook
+from bciarena.report.part import part_of
 from bciarena.report.statistics import paired_permutation
 from bciarena.service.models import Phase, Result, Submission, Team
 
@@ -23,14 +24,6 @@ LEVEL = 0.05
 PAGE = 100
 HISTORY = 30
 VIEWS = 200
-COLUMNS = {
-    "turing": ("accuracy", "mean_length_s", "blocks_passed"),
-    "imagery": ("accuracy", "mean_length_s"),
-    "speller": ("itr", "fpr", "accuracy", "mean_length_s"),
-    "liveness": ("itr_real", "itr_subject", "accuracy_real", "accuracy_subject", "mean_length_s"),
-    "rehab": ("mean_points", "accuracy", "side_accuracy", "itr"),
-}
-"""Metrics shown beside the score, by challenge."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +157,7 @@ def make_board(session: Session, phase: Phase, chances: dict[tuple[int, int], fl
                 tuple(past.get(result.team_id, ())),
             )
         )  # fmt: skip
-    return Board(phase.revision, book.id, COLUMNS[book.name], book.unit, tuple(rows))
+    return Board(phase.revision, book.id, part_of(book).columns, book.unit, tuple(rows))
 
 
 def _groups(results: list[Result], chances: dict[tuple[int, int], float]) -> list[tuple[int, int, float | None]]:

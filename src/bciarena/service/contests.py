@@ -110,9 +110,10 @@ def unprepared(session: Session) -> list[Phase]:
 
 
 def _simulate(book: str, order: dict[str, Any], folder: Path) -> None:
+    from bciarena.protocol import protocol_of
     from bciarena.simulator import Order, make
 
-    split = order.get("split") or ("eval_A" if book.startswith("liveness") else "test")
+    split = order.get("split") or protocol_of(book).scored
     make(Order(book, split, order["subjects"], order["blocks"], order["seed"]), folder)
 
 

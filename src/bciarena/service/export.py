@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 
 from bciarena.contests import rulebook as find_rulebook
 from bciarena.jobs.model import Job
-from bciarena.service.boards import COLUMNS
+from bciarena.report.part import part_of
 from bciarena.service.models import Entry, Phase, Result, Submission, Team, Version
 
 
 def board_csv(session: Session, phase: Phase) -> str:
     """Every submission of a phase, one row each, with its result and whether it counts."""
-    columns = COLUMNS[find_rulebook(phase.contest.rulebook).name]
+    columns = part_of(find_rulebook(phase.contest.rulebook)).columns
     query = (
         select(Submission, Team.name, Entry.name, Version.number, Job.state, Result)
         .join(Team, Team.id == Submission.team_id)

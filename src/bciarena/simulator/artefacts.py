@@ -22,7 +22,7 @@ MUSCLES = {
 MUSCLE_SPOT = 0.38
 FIBRES = 2
 """Independent fibres in each muscle: muscle is not one source."""
-CALM = {"flicker": 0.25, "still": 0.3, "imagery": 0.5, "resting": 1.0, "rest": 1.6, "action": 1.3, "feedback": 1.2}
+CALM = {"flicker": 0.25, "still": 0.3, "imagine": 0.5, "resting": 1.0, "rest": 1.6, "action": 1.3, "feedback": 1.2}
 """Blink rate by what is going on, relative to the person's; subjects hold blinks back during a stimulus."""
 LOOKS = {"cue": 1.5, "action": 2.0, "rest": 1.0, "feedback": 0.6, "idle": 0.8, "eyes_open": 0.4}
 """Saccades a second; elsewhere the subject fixates (0.1 a second)."""

@@ -49,7 +49,7 @@ def evoked(person: Person, timeline: Timeline, rng: np.random.Generator) -> Floa
     for step in timeline.steps:
         if step.kind == "flicker":
             _flicker(person, made, timeline, step, attention, rng)
-        if step.kind in ("cue", "flicker", "imagery", "feedback"):
+        if step.kind in ("cue", "flicker", "imagine", "feedback"):
             _onset(person, made, timeline, step, rng)
     return made
 
@@ -95,9 +95,9 @@ def _onset(person: Person, made: Floats, timeline: Timeline, step: Step, rng: np
     waves = [
         ("left", 0.6 * n1, 0.11, 0.018), ("right", 0.6 * n1, 0.11, 0.018),
         ("left", -n1, 0.17 + shift, 0.025), ("right", -n1, 0.17 + shift, 0.025),
-        ("parietal", (0.3 if step.kind == "imagery" else 1.0) * p3, 0.38 + 3 * shift, 0.09),
+        ("parietal", (0.3 if step.kind == "imagine" else 1.0) * p3, 0.38 + 3 * shift, 0.09),
     ]  # fmt: skip
-    if step.kind == "imagery":
+    if step.kind == "imagine":
         waves.append(("motor", -2.0 * strength, 1.2, 0.5))
     for name, size, peak_s, width_s in waves:
         first = round((step.onset_s + max(0.0, peak_s - 4 * width_s)) * timeline.rate)

@@ -14,30 +14,19 @@ from typing import Any
 import numpy as np
 
 from bciarena.contests import rulebook
-from bciarena.contests.liveness.rules import SUBJECTS as LIVENESS_PEOPLE
 from bciarena.errors import BadInput
-from bciarena.protocol import split_of, stream, timelines
+from bciarena.protocol import protocol_of, split_of, stream, timelines
 from bciarena.protocol.timeline import Timeline
 from bciarena.recording import Event, write_contest
 from bciarena.recording.bids import describe_bids, write_bids
+from bciarena.simulator.brain import Made, brain_of
 from bciarena.simulator.eeg import Cap, Sitting
 from bciarena.simulator.noise import Floats
-from bciarena.simulator.person import Person, draw_person, on_day
+from bciarena.simulator.person import draw_person, on_day
 
-SUBJECTS = 3
-"""How many subjects are made unless told; liveness always mixes 23."""
-REFERENCE = {"turing": "CPz", "imagery": "CPz", "speller": "CPz", "rehab": "average", "liveness": "average"}
-"""What the channels are measured against. CPz is missing from the 64-channel table: it is that cap's reference.
-
-Liveness: the text says common average. Rehab: all 77 electrodes are given and the text is silent; average.
-"""
-DEAD_SHARE = 0.15
-"""Share of rehab subjects with a channel or more that recorded nothing."""
 FORMATS = ("contest", "bids")
 GENERATORS = "generators.json"
 """Which generator made each generated trial: [{subject, block, trial, generator}]. Truth, as the codes are."""
-LATER_TODAY = 0.4
-"""Rehab's test blocks follow its training blocks in one session: less drift than between days."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +39,15 @@ class Order:
     blocks: int | None = None
     seed: int = 0
     format: str = "contest"
-    deep: bool | None = None  # liveness: the deep generator among the fakes; None where PyTorch is installed
+    deep: bool | None = None  # the deep generator among those of generated trials; None where PyTorch is installed
 
     def __post_init__(self) -> None:
         split_of(self.challenge, self.split)
         if self.subjects is not None and self.subjects < 1:
             raise BadInput(f"--subjects {self.subjects}: give 1 or more")
-        if self.name == "liveness" and self.people > LIVENESS_PEOPLE:
-            raise BadInput(f"--subjects {self.people}: liveness codes number 1 to {LIVENESS_PEOPLE} people")
+        most = protocol_of(self.challenge).most_people
+        if most is not None and self.people > most:
+            raise BadInput(f"--subjects {self.people}: {self.name} codes number 1 to {most} people")
         if self.blocks is not None and self.blocks < 1:
             raise BadInput(f"--blocks {self.blocks}: give 1 or more")
         if self.seed < 0:
@@ -71,13 +61,13 @@ class Order:
 
     @property
     def people(self) -> int:
-        return self.subjects or (LIVENESS_PEOPLE if self.name == "liveness" else SUBJECTS)
+        return self.subjects or protocol_of(self.challenge).people
 
     @property
     def files(self) -> int:
         """How many block files the set has."""
         blocks = self.blocks or split_of(self.challenge, self.split).blocks
-        return blocks if self.name == "liveness" else blocks * self.people
+        return blocks if protocol_of(self.challenge).mixed else blocks * self.people
 
 
 @dataclass
@@ -96,9 +86,6 @@ class Summary:
     patients: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     generated: list[dict[str, Any]] = field(default_factory=list)  # what generators.json says
-
-
-Made = tuple[int, Timeline, Floats]
 
 
 def make(
@@ -145,44 +132,26 @@ def recordings(
     order: Order, summary: Summary | None = None, say: Callable[[str], None] | None = None
 ) -> Iterator[Made]:
     """Every block as (subject, timeline, EEG of shape (channels, samples)), one at a time."""
-    if order.name == "liveness":
-        from bciarena.contests.liveness.brain import liveness_recordings
-
-        yield from liveness_recordings(order, summary, say or (lambda words: None))
+    brain = brain_of(order.challenge)
+    if brain.recordings is not None:
+        yield from brain.recordings(order, summary, say or (lambda words: None))
         return
     book, split = rulebook(order.challenge), split_of(order.challenge, order.split)
-    cap = Cap(book.channels, REFERENCE[order.name])
+    cap = Cap(book.channels, brain.reference)
     for subject in range(1, order.people + 1):
-        usual = draw_person(order.seed, split.people, subject, patients=order.name == "rehab")
+        usual = draw_person(order.seed, split.people, subject, patients=brain.patients)
         session = f"{order.name}-{order.split}"
-        person = on_day(usual, session, LATER_TODAY if order.name == "rehab" else 1.0)
-        # Rehab is one session: the cap stays where it is.
-        sitting = Sitting(person, order.name if order.name == "rehab" else session, cap)
+        person = on_day(usual, session, brain.drift)
+        sitting = Sitting(person, brain.session or session, cap)
         if summary is not None:
             summary.illiterate += [subject] if person.illiterate else []
             summary.patients += [subject] if person.patient_side else []
         for timeline in timelines(order.challenge, order.split, subject, order.seed, order.blocks):
             rng = stream(order.seed, order.name, order.split, "eeg", subject, timeline.block)
             eeg = sitting.record(timeline, rng)
-            if order.name == "rehab":
-                _keep_imagery(eeg, timeline)
-                eeg[dead_channels(usual, len(book.channels))] = 0
+            if brain.finish is not None:
+                brain.finish(eeg, timeline, usual)
             yield subject, timeline, eeg
-
-
-def dead_channels(person: Person, channels: int) -> list[int]:
-    """Rehab's text: in a very few subjects some channels recorded nothing."""
-    rng = person.rng("dead channels")
-    count = int(rng.integers(1, 4)) if rng.random() < DEAD_SHARE else 0
-    return [int(row) for row in rng.choice(channels, count, replace=False)]
-
-
-def _keep_imagery(eeg: Floats, timeline: Timeline) -> None:
-    """Rehab's text: only the 4 s of imagery are kept, every other sample is 0."""
-    keep = np.zeros(timeline.samples, dtype=bool)
-    for step in timeline.of("imagery"):
-        keep[timeline.at(step.onset_s) : timeline.at(step.end_s)] = True
-    eeg[:, ~keep] = 0
 
 
 def _write_contest(folder: Path, order: Order, subject: int, timeline: Timeline, eeg: Floats) -> None:

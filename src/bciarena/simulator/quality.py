@@ -6,7 +6,6 @@ the simulator put in, so real recordings can be put through the same measures.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -15,10 +14,9 @@ import scipy.signal
 from numpy.typing import NDArray
 
 from bciarena.contests import rulebook
-from bciarena.contests.speller.rules import FREQUENCY_HZ, PHASE_RAD
-from bciarena.contests.turing.rules import SSVEP_HZ
 from bciarena.recording import Block, Recording
 from bciarena.recording.montages import NOT_SCALP
+from bciarena.simulator.brain import Look, brain_of
 
 Array = NDArray[np.float64]
 SUBJECTS, BLOCKS = 6, 2
@@ -54,6 +52,7 @@ class Quality:
     challenge: str
     channels: tuple[str, ...]
     rate: int
+    look: Look = field(default_factory=Look)
     traces: tuple[list[str], Array] = field(default_factory=lambda: ([], np.empty((0, 0))))
     spectra: dict[str, tuple[Array, Array]] = field(default_factory=dict)  # name -> Hz, uV^2/Hz
     maps: dict[str, Array] = field(default_factory=dict)  # title -> one value per scalp channel
@@ -70,12 +69,19 @@ def measure(recording: Recording, challenge: str) -> Quality:
     """Look at the first subjects and blocks of a set."""
     book = rulebook(challenge)
     blocks = [block for subject in recording.subjects[:SUBJECTS] for block in subject.blocks[:BLOCKS]]
-    if book.name == "liveness":
+    look = brain_of(book).look
+    if look.state is not None:  # all people lie in one folder
         blocks = list(recording.subjects[0].blocks[:SUBJECTS])
-    found = Quality(book.id, book.channels, book.rate)
+    found = Quality(book.id, book.channels, book.rate, look)
     _rest(found, blocks)
-    for part in PARTS[book.name]:
-        part(found, blocks)
+    if look.sides:
+        if look.rest_kept:
+            _imagery(found, blocks)
+        _lateral(found, blocks)
+    if look.flicker is not None:
+        _flicker(found, blocks)
+    if look.state is not None:
+        _eyes(found, blocks)
     return found
 
 
@@ -127,10 +133,10 @@ def _decibel(power: Array) -> Array:
 def _rest(found: Quality, blocks: list[Block]) -> None:
     pieces = [piece for block in blocks for piece in _pieces(block)]
     hz, power = _spectrum(pieces, found.rate)
-    for name in ("Fz", "C3", "Oz") if found.challenge != "liveness/1" else ():
+    for name in ("Fz", "C3", "Oz") if found.look.state is None else ():
         found.spectra[name] = hz, power[_row(found, name)]
     _example(found, pieces)
-    top = 38 if found.challenge == "liveness/1" else 45  # liveness is low-passed
+    top = round(found.look.top_hz)
     free = ((hz > 3) & (hz < 6)) | ((hz > 28) & (hz < top))
     slope = -np.polyfit(np.log(hz[free]), np.log(power[_row(found, "C3"), free]), 1)[0]
     found.measures.append(
@@ -145,7 +151,7 @@ def _rest(found: Quality, blocks: list[Block]) -> None:
     )
     size = float(np.sqrt(power[_row(found, "C3"), (hz >= 4) & (hz < 40)].sum() * (hz[1] - hz[0])))
     found.measures.append(Measure("C3, 4-40 Hz, rms", size, 2.0, 20.0, "uV", "eegmmidb, BUPT and Nakanishi recordings"))
-    if found.challenge != "liveness/1":
+    if found.look.state is None:
         hz, power = _spectrum([_against_average(found, piece) for piece in pieces], found.rate)
         found.maps["8-13 Hz power (dB)"] = _decibel(power[:, (hz >= 8) & (hz < 13)].mean(axis=1))
 
@@ -170,14 +176,8 @@ def _local(found: Quality, eeg: Array, name: str) -> Array:
 
 def _sides(found: Quality, block: Block) -> dict[str, list[int]]:
     """Onsets of left and right hand imagery."""
-    left, right = {"imagery/1": ((201,), (202,)), "rehab/1": ((1, 3), (2, 4))}.get(found.challenge, ((), ()))
-    onsets: dict[str, list[int]] = {LEFT: [], RIGHT: []}
-    for sample, code in block.events:
-        task = code & 7 if found.challenge == "turing/1" and code < 128 else 0
-        if code in left or task == 1:
-            onsets[LEFT].append(sample)
-        if code in right or task == 2:
-            onsets[RIGHT].append(sample)
+    sides = found.look.sides
+    onsets = {side: [sample for sample, code in block.events if code in codes] for side, codes in sides.items()}
     return onsets
 
 
@@ -229,7 +229,7 @@ def _lateral(found: Quality, blocks: list[Block]) -> None:
         return
     less = _decibel(_typical(logs[LEFT])) - _decibel(_typical(logs[RIGHT]))
     found.maps["9-13 Hz, left less right hand (dB)"] = less
-    if found.challenge == "rehab/1":  # no rest is kept, so there is nothing to measure a change against
+    if not found.look.rest_kept:  # no rest is kept, so there is nothing to measure a change against
         c3, c4 = (found.scalp.index(_row(found, name)) for name in ("C3", "C4"))
         source = "ERD: Pfurtscheller 1999; bounds ours, wide"
         found.measures.append(
@@ -243,12 +243,10 @@ def _flicker(found: Quality, blocks: list[Block]) -> None:
     phasors, keys, spread = [], [], []
     for block in blocks:
         for sample, code in block.events:
-            if found.challenge == "speller/1" and code <= 40:
-                hz, phase = FREQUENCY_HZ[code - 1], PHASE_RAD[code - 1]
-            elif found.challenge == "turing/1" and code < 128 and code & 7 in SSVEP_HZ:
-                hz, phase = SSVEP_HZ[code & 7], 0.0
-            else:
+            shown = found.look.flicker(code) if found.look.flicker else None
+            if shown is None:
                 continue
+            hz, phase = shown
             whole = np.asarray(block.eeg[:, sample + rate // 5 :][:, : 4 * rate], dtype=np.float64)
             if whole.shape[1] < 4 * rate:
                 continue
@@ -268,7 +266,7 @@ def _flicker(found: Quality, blocks: list[Block]) -> None:
     found.measures.append(
         Measure("flicker at Oz, fundamental over its surroundings", found.snr_db[1], 3, 18, "dB", source)
     )
-    if found.challenge == "speller/1":
+    if found.look.phases_coded:
         unit = np.array(phasors) / np.abs(phasors)
         hz, phase = np.array(keys).T
         delays = np.arange(0.08, 0.22, 0.001)
@@ -302,7 +300,7 @@ def _eyes(found: Quality, blocks: list[Block]) -> None:
     for block in blocks:
         for (first, code), (last, end) in pairwise(block.events):
             if end == 241:
-                kind = "generated" if code <= 23 else "eyes open" if code < 192 else "eyes closed"
+                kind = found.look.state(code) if found.look.state else ""
                 parts.setdefault(kind, []).append(np.asarray(block.eeg[:, first:last], dtype=np.float64))
     oz = _row(found, "Oz")
     for kind, pieces in parts.items():
@@ -328,13 +326,3 @@ def _eyes(found: Quality, blocks: list[Block]) -> None:
         rms = float(np.sqrt(np.mean(off[(hz >= 2) & (hz < 38)] ** 2)))
         source = "our own bound: a fake is not told by its mean spectrum"
         found.measures.append(Measure("generated against real spectra at Oz, rms", rms, 0, 2.5, "dB", source))
-
-
-Part = Callable[[Quality, list[Block]], None]
-PARTS: dict[str, tuple[Part, ...]] = {
-    "imagery": (_imagery, _lateral),
-    "turing": (_imagery, _lateral, _flicker),
-    "speller": (_flicker,),
-    "rehab": (_lateral,),
-    "liveness": (_eyes,),
-}

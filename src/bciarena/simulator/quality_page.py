@@ -127,7 +127,7 @@ def _traces(found: Quality, say: Say) -> str:
 
 def _spectra(found: Quality, say: Say) -> str:
     wide, tall, left, base = 720, 330, 50, 290
-    top_hz = 50.0 if found.challenge == "liveness/1" else min(100.0, 0.4 * found.rate)
+    top_hz = 50.0 if found.look.state is not None else min(100.0, 0.4 * found.rate)
     curves = {
         name: (hz[kept], power[kept])
         for name, (hz, power) in found.spectra.items()

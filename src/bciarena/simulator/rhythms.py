@@ -121,7 +121,7 @@ def gains(person: Person, timeline: Timeline, rng: np.random.Generator) -> Float
     for row, source in enumerate(SOURCES):
         if source.uv == "alpha_uv":
             course[row] *= eyes
-    for step in timeline.of("imagery"):
+    for step in timeline.of("imagine"):
         _imagine(person, course, timeline, step.params["limb"], step.onset_s, step.end_s, rng)
     return course
 

@@ -8,20 +8,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from bciarena.protocol.timeline import Script, Timeline
+from bciarena.protocol import Place, Protocol, Script, Split, Timeline
 
 LIMBS = {201: "left_hand", 202: "right_hand", 203: "feet"}
 PER_CLASS = 10
 CUE_S, IMAGERY_S, REST_S = 2.0, 4.0, 2.0
 
 
-def imagery_block(rng: np.random.Generator, split: str, subject: int, block: int, first: bool, last: bool) -> Timeline:
+def block(place: Place) -> Timeline:
     """One block of 30 trials; the first and last blocks of a set carry the experiment's codes 250 and 251."""
     script = Script(250)
-    script.opening(250 if first else None)
-    for code in rng.permutation(np.repeat(list(LIMBS), PER_CLASS)):
+    script.opening(250 if place.first else None)
+    for code in place.rng.permutation(np.repeat(list(LIMBS), PER_CLASS)):
         script.add(CUE_S, "cue", 240, limb=LIMBS[int(code)])
-        script.add(IMAGERY_S, "imagery", int(code), limb=LIMBS[int(code)])
+        script.add(IMAGERY_S, "imagine", int(code), limb=LIMBS[int(code)])
         script.add(REST_S, "rest", 241)
-    script.closing(rng, 251 if last else None)
-    return script.timeline("imagery/1", split, subject, block)
+    script.closing(place.rng, 251 if place.last else None)
+    return script.timeline("imagery/1", place.split, place.subject, place.block)
+
+
+PROTOCOL = Protocol(
+    splits={"train": Split(3, "people"), "test": Split(2, "people")},
+    block=block,
+    practice={"split": "train", "subjects": 2, "blocks": 1},
+)

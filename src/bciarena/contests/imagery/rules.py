@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-
-from bciarena.contests.rulebook import Rule, build, mask
 from bciarena.contests.imagery.score import ImageryScore
+from bciarena.contests.rulebook import Rule, build, mask
 from bciarena.recording.montages import CAP64
 
 CLASSES = {201: "left hand", 202: "right hand", 203: "feet"}
@@ -45,5 +44,9 @@ RULEBOOK = build(
     Rule("python", "3.8", "需提交基于 python 3.8 版本的扩展名为 .pyc 的文件"),
     Rule("classes", ("AlgorithmImplementMI",), "the class a contestant writes"),
     Rule("rest_s", 0.5, "平均试次时间包含 0.5 秒的模拟休息时长"),
-    Rule("formerly", frozenset({"871900e537c48ceea6dfaecd784afa700ce3514d11d00b4abda881139e4c89be"}), "the digest before it covered the score"),
+    Rule(
+        "formerly",
+        frozenset({"871900e537c48ceea6dfaecd784afa700ce3514d11d00b4abda881139e4c89be"}),
+        "the digest before it covered the score",
+    ),
 )

@@ -18,15 +18,16 @@ import scipy.signal
 from numpy.typing import NDArray
 
 from bciarena.contests import rulebook
-from bciarena.protocol import split_of, stream, timelines
-from bciarena.protocol.timeline import Script, Timeline
+from bciarena.contests.liveness.rules import EYES_CLOSED, EYES_OPEN
+from bciarena.protocol import Script, Timeline, split_of, stream, timelines
+from bciarena.simulator.brain import Brain, Look, Made
 from bciarena.simulator.eeg import Cap, Sitting
 from bciarena.simulator.noise import Floats
 from bciarena.simulator.person import draw_person, on_day
 
 if TYPE_CHECKING:
     from bciarena.contests.liveness.generators import Generator
-    from bciarena.simulator.make import Made, Order, Summary
+    from bciarena.simulator.make import Order, Summary
 
 FIRST_HZ = 0.3
 """High-pass against drift, before anything is learnt or cut."""
@@ -155,3 +156,11 @@ class _Faker:
         rng = stream(self.order.seed, self.order.split, "generated", block, trial)
         wave = generator.sample(person, length_n / 250 + 2 * MARGIN_S, rng, run=EYES.index(eyes))
         return finished(wave), name
+
+
+def state(code: int) -> str:
+    """What a trial of a code shows."""
+    return "eyes closed" if code > EYES_CLOSED else "eyes open" if code > EYES_OPEN else "generated"
+
+
+BRAIN = Brain(recordings=liveness_recordings, look=Look(state=state, top_hz=38.0))

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from bciarena.contests.liveness.rules import EYES_CLOSED, EYES_OPEN, GENERATED
-from bciarena.protocol.timeline import Script, Timeline
+from bciarena.contests.liveness.rules import EYES_CLOSED, EYES_OPEN, GENERATED, SPLITS, SUBJECTS
+from bciarena.protocol import Kind, Protocol, Screening, Script, Split, Timeline, stream
 
 TRIALS = 24
 TRIAL_S = (4.0, 10.0)
 GAP_S = (0.5, 2.0)
+RESTING_S = 60.0
+"""What the lab records of each state of the eyes."""
 GENERATED_SHARE = {"eval_train": 0.5, "eval_A": 0.6, "eval_B": 0.4}
 """The text: the ratio of real to generated differs between sets. Calibration sets hold no generated trial."""
 
 
-def liveness_blocks(rng: np.random.Generator, split: str, people: int, blocks: int) -> list[Timeline]:
+def blocks_of(rng: np.random.Generator, split: str, people: int, blocks: int) -> list[Timeline]:
     """All blocks of a set; they belong together because people are shuffled over all of them."""
     total = blocks * TRIALS
     fake_n = round(GENERATED_SHARE.get(split, 0.0) * total)
@@ -47,3 +49,27 @@ def _block(rng: np.random.Generator, split: str, block: int, codes: list[int]) -
         script.add(rng.uniform(*GAP_S), "gap")
     script.add(0.5 + rng.random(), "gap", 243)
     return script.timeline("liveness/1", split, 1, block)
+
+
+def resting_block(asked: Screening) -> Timeline:
+    """A minute with eyes open and a minute with eyes closed, coded as real trials of the subject."""
+    script = Script(250)
+    script.opening(None)
+    kinds: tuple[tuple[Kind, int], ...] = (("eyes_open", EYES_OPEN), ("eyes_closed", EYES_CLOSED))
+    for kind, base in kinds:
+        script.add(RESTING_S, kind, base + asked.subject)
+        script.mark(241)
+        script.add(2.0, "rest")
+    script.closing(stream(0, "resting"), None)
+    return script.timeline("liveness/1", "cali_train", asked.subject, asked.block)
+
+
+PROTOCOL = Protocol(
+    splits={name: Split(23, f"liveness-{name.split('_')[1]}") for name in SPLITS},
+    mixed=blocks_of,
+    people=SUBJECTS,
+    most_people=SUBJECTS,
+    scored="eval_A",
+    practice={"split": "eval_train", "blocks": 2, "deep": False},
+    screen=resting_block,
+)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-
-from bciarena.contests.rulebook import Rule, build, mask
 from bciarena.contests.liveness.score import LivenessScore
+from bciarena.contests.rulebook import Rule, build, mask
 from bciarena.recording.montages import FIVE
 
 SUBJECTS = 23
@@ -68,5 +67,9 @@ RULEBOOK = build(
     Rule("people", SUBJECTS, "表 3: 23 名被试"),
     Rule("weight_real", 0.9, "ITR_3 = 0.9 × ITR_1 + 0.1 × ITR_2"),
     Rule("weight_subject", 0.1, "ITR_3 = 0.9 × ITR_1 + 0.1 × ITR_2"),
-    Rule("formerly", frozenset({"11ae1c0ee12c9b599ed018862c551f5fa495944b32b77965140aea622b16072a"}), "the digest before it covered the score"),
+    Rule(
+        "formerly",
+        frozenset({"11ae1c0ee12c9b599ed018862c551f5fa495944b32b77965140aea622b16072a"}),
+        "the digest before it covered the score",
+    ),
 )

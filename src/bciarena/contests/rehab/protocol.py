@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from bciarena.contests.rehab.rules import CLASSES
-from bciarena.protocol.timeline import Script, Timeline
+from bciarena.protocol import Place, Protocol, Script, Split, Timeline
 
 RATE = 1000
 EYES_S, TRIALS = 30.0, 40
@@ -18,34 +18,36 @@ CUE_S, IMAGERY_S, REST_S, PAUSE_S = 3.0, 4.0, 1.5, 2.0
 LAST_BLOCK = 4
 
 
-def rehab_block(rng: np.random.Generator, split: str, subject: int, block: int, session_block: int) -> Timeline:
+def block(place: Place) -> Timeline:
     """One block; odd session blocks are the left hand, even ones the right, flexion and fist shuffled.
 
-    Parameters
-    ----------
-    block : int
-        Number of the file within its set, from 1.
-    session_block : int
-        Number of the block within the session, from 1; from 5 on the session simply goes on.
+    From the fifth block on the session simply goes on.
     """
     script = Script(RATE)
-    if session_block == 1:
+    if place.session_block == 1:
         script.mark(250)
         script.add(1.0, "gap")
         script.add(EYES_S, "eyes_open", 7)
         script.add(EYES_S, "eyes_closed", 8)
         script.add(PAUSE_S, "gap")
-    side = "left" if session_block % 2 else "right"
+    side = "left" if place.session_block % 2 else "right"
     codes = [code for code, name in CLASSES.items() if name.startswith(side)]
     script.add(1.0, "gap", 242)
-    for code in map(int, rng.permutation(np.repeat(codes, TRIALS // 2))):
+    for code in map(int, place.rng.permutation(np.repeat(codes, TRIALS // 2))):
         limb = CLASSES[code].replace(" ", "_")
         script.add(CUE_S, "cue", 240, limb=limb)
-        script.add(IMAGERY_S, "imagery", code, limb=limb)
+        script.add(IMAGERY_S, "imagine", code, limb=limb)
         script.add(REST_S, "rest", 241)
     script.add(1.0, "gap", 243)
     script.add(PAUSE_S, "gap", 9)
-    if session_block == LAST_BLOCK:
+    if place.session_block == LAST_BLOCK:
         script.mark(251)
-    script.add(0.5 + rng.random(), "gap")
-    return script.timeline("rehab/1", split, subject, block)
+    script.add(0.5 + place.rng.random(), "gap")
+    return script.timeline("rehab/1", place.split, place.subject, place.block)
+
+
+PROTOCOL = Protocol(
+    splits={"train": Split(2, "people", 1), "test": Split(2, "people", 3)},
+    block=block,
+    practice={"split": "train", "subjects": 1, "blocks": 2},
+)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-
-from bciarena.contests.rulebook import Rule, build, mask
 from bciarena.contests.rehab.score import RehabScore
+from bciarena.contests.rulebook import Rule, build, mask
 from bciarena.recording.montages import CAP77
 
 CLASSES = {1: "left flexion", 2: "right flexion", 3: "left fist", 4: "right fist"}
@@ -45,5 +44,9 @@ RULEBOOK = build(
     Rule("classes", ("AlgorithmImplement",), "the class a contestant writes"),
     Rule("exact_points", 100, "完全正确 100 分"),
     Rule("side_points", 50, "左右正确 50 分"),
-    Rule("formerly", frozenset({"5af3f0457b734703edb72c7a1fa305270f114901068b5f5c919246f58f1aaa00"}), "the digest before it covered the score"),
+    Rule(
+        "formerly",
+        frozenset({"5af3f0457b734703edb72c7a1fa305270f114901068b5f5c919246f58f1aaa00"}),
+        "the digest before it covered the score",
+    ),
 )

@@ -9,12 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from bciarena.contests.speller.rules import FREQUENCY_HZ, KEYS, PHASE_RAD
-from bciarena.protocol.timeline import Script, Timeline
+from bciarena.errors import BadInput
+from bciarena.protocol import Place, Protocol, Screening, Script, Split, Timeline, stream
 
 TRIALS = 60
 FLICKER = (40, 45)
 CUE_S, STIMULUS_S, FEEDBACK_S = 1.0, 4.0, 1.0
 SHORT_REST_S, LONG_REST_S, SHORT_SHARE = 4.0, 12.0, 0.9
+WORD_REST_S = 1.0
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,."
+"""Keys 1 to 39; the 40th is backspace."""
 
 
 def rest_s(rng: np.random.Generator) -> float:
@@ -22,8 +26,9 @@ def rest_s(rng: np.random.Generator) -> float:
     return float(rng.uniform(0, SHORT_REST_S) if rng.random() < SHORT_SHARE else rng.uniform(SHORT_REST_S, LONG_REST_S))
 
 
-def speller_block(rng: np.random.Generator, split: str, subject: int, block: int, first: bool, last: bool) -> Timeline:
+def block(place: Place) -> Timeline:
     """One block of 60 trials."""
+    rng = place.rng
     flicker_n = int(rng.integers(FLICKER[0], FLICKER[1] + 1))
     keys = [*range(1, KEYS + 1), *rng.integers(1, KEYS + 1, flicker_n - KEYS)]
     codes = [*keys, *rng.integers(101, 142, TRIALS - flicker_n)]
@@ -41,4 +46,34 @@ def speller_block(rng: np.random.Generator, split: str, subject: int, block: int
         script.mark(241)
         script.add(rest_s(rng), "rest")
     script.closing(rng, None)
-    return script.timeline("speller/1", split, subject, block)
+    return script.timeline("speller/1", place.split, place.subject, place.block)
+
+
+def word_block(asked: Screening) -> Timeline | None:
+    """Every letter of a word as a flicker trial, where a word is asked for."""
+    word = asked.options.get("word")
+    if word is None:
+        return None
+    script = Script(250)
+    script.opening(None)
+    for letter in word.upper():
+        if letter not in LETTERS:
+            raise BadInput(f"--word: there is no key {letter!r}; the keys are letters, digits, space, comma, full stop")
+        key = LETTERS.index(letter) + 1
+        script.add(CUE_S, "cue", key=key)
+        script.add(STIMULUS_S, "flicker", key, key=key, hz=FREQUENCY_HZ[key - 1], phase_rad=PHASE_RAD[key - 1])
+        script.add(FEEDBACK_S, "feedback", key=key)
+        script.mark(241)
+        script.add(WORD_REST_S, "rest")
+    script.closing(stream(0, "word", word), None)
+    return script.timeline("speller/1", "test", asked.subject, asked.block)
+
+
+PROTOCOL = Protocol(
+    # The contest gives no training data: a training set is an extra, of other people.
+    splits={"train": Split(3, "practice"), "test": Split(3, "people")},
+    block=block,
+    practice={"split": "train", "subjects": 1, "blocks": 1},
+    screen=word_block,
+    options=frozenset({"word"}),
+)

@@ -14,6 +14,8 @@ FREQUENCY_HZ = tuple(round(8 + 0.2 * index, 1) for index in range(KEYS))
 """Flicker frequency of key i + 1."""
 PHASE_RAD = tuple(0.5 * pi * (index % 4) for index in range(KEYS))
 """Flicker phase of key i + 1 at onset."""
+LUMINANCE = (0.361, 0.5)
+"""Grey of a key's grid, off-type: darker than its background of 0.5 (亮度范围：0.361-0.5)."""
 STILL = range(101, 142)
 """Opening codes of trials that do not flicker (R13: every code of the range)."""
 
@@ -58,7 +60,9 @@ RULEBOOK = build(
     Rule("closing", None, "a trial lasts until the next trial's data or the block's end; R8"),
     Rule("decides", "first", "多次反馈结果，则仅按照第一次反馈的时间及结果进行记录"),
     Rule("repeat_is_violation", False, "repeats are allowed and do nothing"),
-    Rule("scoring", SpellerScore(), "ITR 仅针对闪烁试次…不包含模拟休息时长; 平均的 FPR 超过 10%，ITR 记为 0; R8, R9, R19"),
+    Rule(
+        "scoring", SpellerScore(), "ITR 仅针对闪烁试次…不包含模拟休息时长; 平均的 FPR 超过 10%，ITR 记为 0; R8, R9, R19"
+    ),
     Rule("unit", "bits/min", "ITR 的单位是 bits/min"),
     Rule("shard", "subject", "ITR per block, FPR per subject, then means"),
     Rule("names_subject", True, "personID: 当前数据来源受试者序号"),
@@ -67,5 +71,9 @@ RULEBOOK = build(
     Rule("python", "3.8", "需提交基于 python 3.8.7 版本的扩展名为.pyc 的文件"),
     Rule("classes", ("AlgorithmImplement_SSVEP", "AlgorithmImplementSSVEP"), "the class a contestant writes"),
     Rule("fpr_limit", Fraction(1, 10), "平均的 FPR 超过 10%，ITR 记为 0"),
-    Rule("formerly", frozenset({"a1336e43c402faad5984d223e2282d0c0018099c6030124fbef900152c758bb2"}), "the digest before it covered the score"),
+    Rule(
+        "formerly",
+        frozenset({"a1336e43c402faad5984d223e2282d0c0018099c6030124fbef900152c758bb2"}),
+        "the digest before it covered the score",
+    ),
 )

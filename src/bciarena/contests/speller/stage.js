@@ -1,12 +1,14 @@
 // The 40 keys. Each key is a tile of the background grey with a darker grid on it; only the grid flickers.
-import { BACKGROUND, RANGES, level, luminance } from "./luminance.js";
-import { drawPatch, fit, grey } from "./player.js";
-import { WAITING } from "./words.js";
+import { BACKGROUND, level, luminance } from "/static/luminance.js";
+import { drawPatch, fit, grey } from "/static/player.js";
+import { WAITING } from "/static/words.js";
+
+export const RANGE = [0.361, 0.5]; // off-type: the grid goes darker than its background of 0.5
 
 const LABELS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "␣", ",", ".", "⌫"];
 const [COLUMNS, ROWS, CELLS] = [10, 4, 8];
 
-export class SpellerStage {
+export class Stage {
   constructor(canvas) {
     this.canvas = canvas;
     this.typed = "";
@@ -41,7 +43,7 @@ export class SpellerStage {
     const flicker = step?.kind === "flicker";
     return this.keys.map((_, k) => {
       const hz = 8 + 0.2 * k;
-      const value = flicker ? luminance(timeS, hz, 0.5 * Math.PI * (k % 4), RANGES.speller) : RANGES.speller[1];
+      const value = flicker ? luminance(timeS, hz, 0.5 * Math.PI * (k % 4), RANGE) : RANGE[1];
       return level(value);
     });
   }

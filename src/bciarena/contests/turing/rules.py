@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from fractions import Fraction
 
 from bciarena.contests.rulebook import Rule, build, mask
@@ -36,6 +35,9 @@ BEHAVIOURS: dict[int, tuple[str, str, tuple[int, ...]]] = {
 SSVEP_HZ = {3: 15.4, 4: 15.5, 5: 15.6, 6: 15.7}
 """Flicker frequency of each SSVEP task; all start at phase 0."""
 
+LUMINANCE = ((1 - 0.618) / 2, (1 + 0.618) / 2)
+"""Grey of a flicker target: -0.618 to 0.618 on a scale from -1 (black) to 1 (white)."""
+
 RULEBOOK = build(
     Rule("id", "turing/1", "脑机图灵测试赛题说明"),
     Rule("title", "BCI Turing test", "脑机图灵测试问题"),
@@ -45,7 +47,7 @@ RULEBOOK = build(
     Rule("packet_n", 10, "数据包中包含 40ms 的实验 EEG 数据(最后一个数据包长度可能小于 40ms)"),
     Rule(
         "truth",
-        {code: str(code & 7) for code in range(1, 128) if code & 7},
+        {code: str(code & 7) for code in range(128) if code & 7 and code >> 3 in BEHAVIOURS},
         "当 trigger < 128 时, bit6-bit3 标记机器人行为, bit2-bit0 标记被试执行的 BCI 任务",
     ),
     Rule("idle", frozenset(), "Idle is task 7 and must be reported like the others (表 3)"),
@@ -80,5 +82,9 @@ RULEBOOK = build(
     Rule("classes", ("AlgorithmImplementTuring",), "the class a contestant writes"),
     Rule("coefficient", 200, "K = 200 为评分系数"),
     Rule("target", Fraction(4, 5), "N_b = ceil(0.8·N_bt)"),
-    Rule("formerly", frozenset({"9621b06273c5649aa6d35c5233ccec2211752aa88529563f9a7c360503c21d21"}), "the digest before it covered the score"),
+    Rule(
+        "formerly",
+        frozenset({"9621b06273c5649aa6d35c5233ccec2211752aa88529563f9a7c360503c21d21"}),
+        "the digest before it covered the score",
+    ),
 )

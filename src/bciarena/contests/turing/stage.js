@@ -1,7 +1,18 @@
 // Two-a-side robot soccer with four flicker targets. Positions and ball glide during the action phase.
-import { RANGES, level, luminance } from "./luminance.js";
-import { drawPatch, fit, grey } from "./player.js";
-import { SAID, TASKS, WAITING, plate } from "./words.js";
+import { level, luminance } from "/static/luminance.js";
+import { drawPatch, fit, grey } from "/static/player.js";
+import { WAITING, plate } from "/static/words.js";
+
+export const RANGE = [(1 - 0.618) / 2, (1 + 0.618) / 2]; // -0.618 to 0.618 on a scale from -1 (black) to 1 (white)
+// Table 3: what the subject does.
+const TASKS = {
+  1: "imagine left / 想象左手", 2: "imagine right / 想象右手", 3: "look at left / 注视“左”", 4: "look at right / 注视“右”",
+  5: "look at pass / 注视“传球”", 6: "look at shoot / 注视“射门”", 7: "rest / 空闲",
+};
+const SAID = {
+  moved: "moved / 移动", passed: "passed / 传球成功", intercepted: "intercepted / 被截断",
+  goal: "GOAL! / 进球！", saved: "saved / 被扑出", blocked: "blocked / 被挡出", wide: "wide / 射偏",
+};
 
 const EDGE = 4; // columns go from -4 to 4
 const LINES = [0.8, 0.6, 0.37, 0.17]; // robots 1, 2 attack, 3 defends, 4 keeps; share of the field's height
@@ -9,7 +20,7 @@ const COLOURS = ["#4f9cf9", "#36c5f0", "#ef6a5a", "#f0a63a"];
 const TARGETS = { 3: ["◀", "left / 左", 15.4], 4: ["▶", "right / 右", 15.5], 5: ["⇄", "pass / 传球", 15.6], 6: ["◎", "shoot / 射门", 15.7] };
 const GOLD = "#ffd866";
 
-export class TuringStage {
+export class Stage {
   constructor(canvas) {
     this.canvas = canvas;
     this.goals = 0;
@@ -39,9 +50,9 @@ export class TuringStage {
 
   // Grey level of each flicker target; still targets stand at the middle of the range.
   levels(step, timeS) {
-    const [low, high] = RANGES.turing;
+    const [low, high] = RANGE;
     return Object.fromEntries(Object.entries(TARGETS).map(([task, [, , hz]]) =>
-      [task, level(step?.kind === "flicker" ? luminance(timeS, hz, 0, RANGES.turing) : (low + high) / 2)]));
+      [task, level(step?.kind === "flicker" ? luminance(timeS, hz, 0, RANGE) : (low + high) / 2)]));
   }
 
   draw(step, timeS, player) {
@@ -91,7 +102,7 @@ export class TuringStage {
       this.counted = player.entered;
       this.goals += 1;
     }
-    if (step.kind === "imagery") arrow(pen, f, step.params.limb === "left_hand" ? -1 : 1);
+    if (step.kind === "imagine") arrow(pen, f, step.params.limb === "left_hand" ? -1 : 1);
   }
 
   targets(pen, w, h, step, timeS, game) {

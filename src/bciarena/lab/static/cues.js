@@ -1,15 +1,15 @@
-// Imagery, rehabilitation and resting state: a cue drawn as a simple figure, a cross, tones for the eyes.
+// The usual stage: a cue drawn as a simple figure, a cross, tones for the eyes. Contests without a stage.js use it.
 import { drawPatch, fit } from "./player.js";
-import { ANSWERS, SAID, WAITING, plate } from "./words.js";
+import { SAID, WAITING, plate } from "./words.js";
 
 const FIGURES = { left_hand: [hand, -1], right_hand: [hand, 1], feet: [feet, 0], left_flexion: [arm, -1], right_flexion: [arm, 1], left_fist: [fist, -1], right_fist: [fist, 1] };
 const [CUE, NOW] = ["#8ab4f8", "#7ee787"];
 
-export class ImageryStage {
+export class Stage {
   constructor(canvas) {
     this.canvas = canvas;
     this.patch = false;
-    this.answers = ANSWERS[document.body.dataset.challenge] ?? {};
+    this.answers = JSON.parse(document.getElementById("answers").textContent);
     new ResizeObserver(() => { this.pen = fit(canvas); }).observe(canvas);
     this.pen = fit(canvas);
     canvas.addEventListener("click", () => tone(660)); // browsers let a page sound only after a click
@@ -34,7 +34,7 @@ export class ImageryStage {
     pen.translate(w / 2, h / 2);
     pen.lineCap = pen.lineJoin = "round";
     let words = this.note ?? (step ? SAID[kind] : WAITING);
-    if (kind === "cue" || kind === "imagery") {
+    if (kind === "cue" || kind === "imagine") {
       const limb = this.limb(step);
       const [figure, side] = FIGURES[limb] ?? [cross, 0];
       const size = Math.min(w, h) * 0.42;
@@ -42,7 +42,7 @@ export class ImageryStage {
       pen.save();
       pen.translate(side * Math.min(w * 0.22, size), 0);
       // While imagining, the figure moves once a second: a rhythm to follow.
-      figure(pen, size, side || 1, kind === "imagery" ? (1 - Math.cos(2 * Math.PI * timeS)) / 2 : 0);
+      figure(pen, size, side || 1, kind === "imagine" ? (1 - Math.cos(2 * Math.PI * timeS)) / 2 : 0);
       pen.restore();
       if (side) cross(pen, h * 0.05); // the eyes stay in the middle
       words ??= SAID[limb];
@@ -56,11 +56,11 @@ export class ImageryStage {
       cross(pen, h * 0.12);
     }
     pen.restore();
-    plate(pen, words, w / 2, h * 0.9, text, kind === "imagery" ? NOW : kind === "cue" ? CUE : undefined);
+    plate(pen, words, w / 2, h * 0.9, text, kind === "imagine" ? NOW : kind === "cue" ? CUE : undefined);
     const resting = kind === "rest" || kind === "mark" || kind === "gap";
-    if (this.said && resting) plate(pen, `→ ${SAID[this.answers[this.said]] ?? this.said}`, w / 2, h * 0.12, text);
+    if (this.said && resting) plate(pen, `→ ${this.answers[this.said] ?? this.said}`, w / 2, h * 0.12, text);
     if (kind === "cue") this.said = null;
-    drawPatch(this, pen, this.canvas, kind === "imagery");
+    drawPatch(this, pen, this.canvas, kind === "imagine");
   }
 
   tone(kind, player) {

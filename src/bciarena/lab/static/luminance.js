@@ -1,5 +1,4 @@
 // What a flickering area shows, as a pure function of time. bciarena/lab/luminance.py holds the same formula.
-export const RANGES = { speller: [0.361, 0.5], turing: [(1 - 0.618) / 2, (1 + 0.618) / 2] };
 export const BACKGROUND = 0.5;
 
 export function luminance(timeS, hz, phaseRad, [low, high]) {

@@ -12,8 +12,8 @@ from typing import Literal, Self
 
 import numpy as np
 
-from bciarena.errors import BadInput
 from bciarena.contests.liveness.generators.base import SRATE, Array, Real, checked, chosen
+from bciarena.errors import BadInput
 
 BLOCK_N = 64
 """Samples made by one matrix product; states can change only between blocks."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bciarena.errors import BadInput
 from bciarena.contests.liveness.generators.base import Generator
 from bciarena.contests.liveness.generators.deep import DeepGenerator, DeepSettings, deep_available
 from bciarena.contests.liveness.generators.parametric import ParametricGenerator, ParametricSettings
 from bciarena.contests.liveness.generators.spectral import SpectralGenerator, SpectralSettings
+from bciarena.errors import BadInput
 
 Settings = ParametricSettings | SpectralSettings | DeepSettings
 

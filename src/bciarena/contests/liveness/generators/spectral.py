@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
-from bciarena.errors import BadInput
 from bciarena.contests.liveness.generators.base import SRATE, Array, Real, checked, chosen
+from bciarena.errors import BadInput
 
 Spectrum = NDArray[np.complex128]
 SHORTEST_S = 4.0

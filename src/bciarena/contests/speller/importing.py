@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.contests.rulebook import Rulebook
+from bciarena.contests.speller.rules import FREQUENCY_HZ, KEYS
 from bciarena.errors import BadInput
+from bciarena.importing.meanings import Meanings
 
 CUE_S, STIMULUS_S, LAG_S, FEEDBACK_S = 1.0, 4.0, 0.14, 1.0
 FADE_S = 0.04
@@ -88,3 +90,19 @@ def _join(parts: list[NDArray[np.float32]], fade_n: int) -> NDArray[np.float64]:
             out[:, at : at + k] = out[:, at - 1 : at] * (1 - ease[:k]) + level[:, :k] * ease[:k]
         at += n
     return out
+
+
+def idle_of(book: Rulebook, data: NDArray[np.float32]) -> NDArray[np.float32]:
+    """EEG of a recording outside its flicker: from half a second after a stimulus to the next onset."""
+    keep = np.ones(data.shape[1], bool)
+    for onset in np.flatnonzero((data[-1] >= 1) & (data[-1] <= KEYS)):
+        keep[onset : onset + round(5.5 * book.rate)] = False
+    return data[:-1, keep]
+
+
+def key_of(number: float) -> int | None:
+    """The key of a flicker frequency."""
+    return FREQUENCY_HZ.index(number) + 1 if number in FREQUENCY_HZ else None
+
+
+IMPORTING = Meanings(trial_s=STIMULUS_S, number=key_of, splice=spliced, idle=idle_of)

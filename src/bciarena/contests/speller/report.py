@@ -1,0 +1,61 @@
+"""What a report says about the speller alone: keys, and false alarms."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from bciarena.contests import contest
+from bciarena.contests.speller.rules import FREQUENCY_HZ, KEYS
+from bciarena.report.figures import Figure
+from bciarena.report.kept import KeptRun
+from bciarena.report.part import Part
+from bciarena.report.texts import Said, said
+
+HIT_RATE = [[0, "#d1495b"], [0.5, "#f4e7b0"], [1, "#2a9d6f"]]
+"""Colours of a hit rate of 0, 0.5 and 1."""
+
+
+def key_map(run: KeptRun) -> Figure:
+    """The keyboard, coloured by hit rate; false alarms of idle trials are written into the key they named."""
+    names = [contest(run.book).answers("en")[str(k)] for k in range(1, KEYS + 1)]
+    hits: dict[str, list[bool]] = defaultdict(list)
+    alarms: dict[str, int] = defaultdict(int)
+    for trial in run.trials:
+        if trial.length_n is not None:
+            hits[trial.truth].append(trial.correct)
+        elif trial.status == "false_positive" and trial.answer:
+            alarms[trial.answer] += 1
+    rate = [np.mean(hits[str(k)]) if hits[str(k)] else None for k in range(1, KEYS + 1)]
+    text = [
+        f"{names[k]}<br>{FREQUENCY_HZ[k]:g} Hz" + (f"<br>⚠{alarms[str(k + 1)]}" if alarms[str(k + 1)] else "")
+        for k in range(KEYS)
+    ]
+    grid = [rate[row * 10 : row * 10 + 10] for row in range(4)]
+    heat: dict[str, Any] = {"type": "heatmap", "z": grid, "text": [text[row * 10 : row * 10 + 10] for row in range(4)]}
+    heat |= {"texttemplate": "%{text}", "colorscale": HIT_RATE, "zmin": 0, "zmax": 1, "xgap": 3, "ygap": 3}
+    axis = {"visible": False}
+    layout = {"xaxis": axis, "yaxis": axis | {"autorange": "reversed"}, "height": 420}
+    worst = (
+        min((r, names[k]) for k, r in enumerate(rate) if r is not None) if any(r is not None for r in rate) else None
+    )
+    n = sum(alarms.values())
+    alt = said("alt_keys", rate=worst[0], key=worst[1], n=n) if worst else said("alt_alarms", n=n)
+    return Figure("key_map", [heat], layout, alt)
+
+
+def findings(run: KeptRun) -> list[Said]:
+    """False alarms."""
+    still = [t for t in run.trials if t.status in ("quiet", "false_positive")]
+    alarms = sum(t.status == "false_positive" for t in still)
+    return [said("say_alarms", n=alarms, m=len(still))] if still else []
+
+
+REPORT = Part(
+    columns=("itr", "fpr", "accuracy", "mean_length_s"),
+    channels=("Pz", "PO5", "POz", "PO6", "O1", "Oz", "O2", "Fpz"),
+    figures=(key_map,),
+    findings=findings,
+)

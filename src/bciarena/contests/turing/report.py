@@ -1,0 +1,45 @@
+"""What a report says about the Turing test alone: how a block runs to its stop."""
+
+from __future__ import annotations
+
+from bciarena.contests.trial import by_block
+from bciarena.contests.turing.score import target
+from bciarena.report.figures import Figure
+from bciarena.report.kept import KeptRun
+from bciarena.report.part import Part
+from bciarena.report.texts import Said, said
+
+
+def turing_trace(run: KeptRun) -> Figure:
+    """S = 200 N / L after each trial of a block, to where 80 % were right."""
+    traces, passed = [], 0
+    for subject, block, own in by_block(run.trials):
+        x, y, right, used_s = [], [], 0, 0.0
+        for trial in own:
+            if trial.status == "after_target":
+                break
+            right += trial.correct
+            used_s += trial.length_s or 0.0
+            x.append(trial.trial)
+            y.append(run.book.constants["coefficient"] * right / used_s if used_s else 0.0)
+        done = right >= target(run.book, len(own))
+        passed += done
+        mark = {"symbol": ["circle"] * (len(x) - 1) + ["star" if done else "x"], "size": [5] * (len(x) - 1) + [13]}
+        traces.append(
+            {"type": "scatter", "mode": "lines+markers", "x": x, "y": y, "name": f"S{subject} B{block}", "marker": mark}
+        )
+    layout = {"xaxis": {"title": {"text": "@trial"}}, "yaxis": {"title": {"text": "@running_score"}}, "height": 420}
+    return Figure("turing_trace", traces, layout, said("alt_target", n=passed, m=len(traces)))
+
+
+def findings(run: KeptRun) -> list[Said]:
+    """Blocks that passed."""
+    scores = [block["score"] for block in run.score["blocks"]]
+    return [said("say_target", n=sum(score > 0 for score in scores), m=len(scores))]
+
+
+REPORT = Part(
+    columns=("accuracy", "mean_length_s", "blocks_passed"),
+    figures=(turing_trace,),
+    findings=findings,
+)
