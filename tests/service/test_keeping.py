@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from bciarena.challenges import RULEBOOKS
+from bciarena.contests import RULEBOOKS
 from bciarena.jobs.model import Job
 from bciarena.service import results, troubles
 from bciarena.service.keeper import work_once

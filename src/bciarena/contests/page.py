@@ -37,7 +37,7 @@ the clause it rests on: the contest's own words, or the ruling (R1-R21) where th
 | R18 | the end | an early return is fine; after the finish flag nothing but reports counts |
 | R19 | missing in turing, means | 5 s; ITR per block, then mean; subjects are means over their blocks (rehab: sums) |
 | R20 | rehab's zeros | cue and rest within trials are 0; resting recordings and pauses keep their samples |
-| R21 | turing codes | training sets: the task is bits 2-0, written as 9 (left) and 34 (right); in scored data a behaviour outside 1-9 is a data error |
+| R21 | turing codes | training: bits 2-0 are the task (9 left, 34 right); scored: a behaviour outside 1-9 is an error |
 """
 
 GLOSSARY = """
