@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.referee.desk import Clock, Referee
 from bciarena.referee.ledger import Ledger
 from bciarena.stream import Packet, PacketSource

@@ -76,8 +76,8 @@ def test_turing_training():
     for block in made:
         count = Counter(codes(block))
         assert (count[9], count[34], count[240], count[241]) == (10, 10, 20, 20)
-        assert set(intervals(block, {240}, {1, 2})) == {3.0}
-        assert set(intervals(block, {1, 2}, {241})) == {5.0}
+        assert set(intervals(block, {240}, {9, 34})) == {3.0}
+        assert set(intervals(block, {9, 34}, {241})) == {5.0}
         assert set(intervals(block, {241}, {240})) == {5.0}
 
 

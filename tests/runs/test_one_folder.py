@@ -10,8 +10,8 @@ import time
 import numpy as np
 import pytest
 
-from bciarena.challenges import rulebook
 from bciarena.cli import main as arena
+from bciarena.contests import rulebook
 from bciarena.live.streams import CodesOut, EegOut, need_lsl
 from bciarena.recording import open_recording
 from bciarena.sandbox import why_not

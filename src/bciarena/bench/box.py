@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.entries.opened import opened
 from bciarena.errors import Fault
 from bciarena.recording.model import Block, Recording, Subject

@@ -95,6 +95,7 @@ def run(
 ) -> None:
     """Run an entry on a live stream: packets cut as in the contest, answers sent to the lab's page."""
     from bciarena.cli._playing import checked
+    from bciarena.contests import rulebook
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed
     from bciarena.live.commands import run_live

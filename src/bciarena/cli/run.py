@@ -33,6 +33,7 @@ def main(
     import json
 
     from bciarena.cli._playing import checked, progress
+    from bciarena.contests import rulebook
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed
     from bciarena.recording import open_recording

@@ -31,6 +31,7 @@ def main(
     from rich.console import Console
 
     from bciarena.cli._playing import checked
+    from bciarena.contests import rulebook
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput
 

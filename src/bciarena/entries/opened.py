@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.environments import interpreter_for
 from bciarena.entries.model import Interpreter, Package
 from bciarena.entries.package import open_entry

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bciarena.challenges import rulebook as find_rulebook
+from bciarena.contests import rulebook as find_rulebook
 from bciarena.errors import Fault
 from bciarena.jobs.storage import Storage
 from bciarena.match import LEAST_BUDGET_S, End

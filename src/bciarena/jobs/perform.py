@@ -76,7 +76,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
     recording; ``clock``, ``sandbox``, ``python``, ``seed``, ``budget_s``; ``subject`` for a shard. What is left out is
     as in ``arena run``.
     """
-    from bciarena.challenges import rulebook as find_rulebook
+    from bciarena.contests import rulebook as find_rulebook
     from bciarena.entries.opened import opened
     from bciarena.match import LEAST_BUDGET_S
     from bciarena.recording import open_recording

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bciarena.challenges import rulebook
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests import rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.opened import Opened
 from bciarena.errors import BadInput
 from bciarena.live.brain import LiveBrain, step_from

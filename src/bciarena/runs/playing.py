@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 import bciarena
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.match import End, Match, Player, Progress
 from bciarena.recording import Recording
 from bciarena.referee import Ledger, Truth

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bciarena.challenges import rulebook as find_rulebook
-from bciarena.challenges.rulebook import Rulebook
+from bciarena.contests import rulebook as find_rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.recording import open_recording
 from bciarena.referee import Truth, judge
@@ -45,7 +45,7 @@ def rescore(run: Path, data: Path | None = None, challenge: str | None = None) -
     if end is None:
         raise BadInput(f"{run / LEDGER}: has no end line: the run was cut off, so there is no score")
     book = find_rulebook(challenge or header["challenge"])
-    if challenge is None and header["rulebook"] != book.digest:
+    if challenge is None and header["rulebook"] not in {book.digest, *book.formerly}:
         raise BadInput(f"{run}: was made under another reading of {book.id}; its rules have a new id since then")
     where = str(data) if data else RunFolder(run, lenient=True).about().get("data", "")
     if not where or not Path(where).is_dir():
