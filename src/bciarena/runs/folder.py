@@ -7,6 +7,8 @@ and the rest is used: a report shows what is there.
 from __future__ import annotations
 
 import json
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -112,11 +114,11 @@ class RunFolder:
     def think_s(self) -> NDArray[np.float32]:
         """Computing time after each packet, shape (packets,)."""
         try:
-            with np.load(self.path / THINK) as file:
-                return np.asarray(file["think_s"], np.float32)
+            with open(self.path / THINK, "rb") as file, np.load(file) as arrays:
+                return np.asarray(arrays["think_s"], np.float32)
         except FileNotFoundError:
             self._wrong(THINK, "not in the run folder")
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
             self._wrong(THINK, "damaged or cut")
         return np.zeros(0, np.float32)
 

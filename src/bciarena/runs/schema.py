@@ -14,7 +14,7 @@ FORMAT = 1
 
 
 class Header(TypedDict):
-    """First line of ledger.jsonl: what was played, by which rules, under which conditions."""
+    """The first line: what was played, by which rules, under which conditions."""
 
     type: Literal["header"]
     format: NotRequired[Annotated[int, "Version of the run folder's form; absent in the first ones, which are 1."]]
@@ -30,7 +30,7 @@ class Header(TypedDict):
 
 
 class ReportLine(TypedDict):
-    """A line of ledger.jsonl: one report of the entry."""
+    """One report of the entry."""
 
     type: Literal["report"]
     subject: int
@@ -42,16 +42,16 @@ class ReportLine(TypedDict):
 
 
 class EndLine(TypedDict):
-    """Last line of ledger.jsonl: how the run ended."""
+    """The last line: how the run ended."""
 
     type: Literal["end"]
     verdict: Verdict
-    reason: str
-    notes: list[str]
+    reason: Annotated[str, "Why, where the verdict is not ok."]
+    notes: Annotated[list[str], "What a contestant should know."]
     sandbox: Annotated[str, "How the entry was confined."]
     packets: Annotated[int, "Handed out, over all blocks."]
-    cpu_s: float
-    wall_s: float
+    cpu_s: Annotated[float, "Of the entry and all processes it started, seconds."]
+    wall_s: Annotated[float, "From the start of its box to its end, seconds."]
 
 
 class SubjectRow(TypedDict):
@@ -83,15 +83,15 @@ class TrialRow(TypedDict):
 
 
 class Score(TypedDict):
-    """score.json: a pure function of rulebook, truth and ledger."""
+    """A pure function of rulebook, truth and ledger."""
 
     challenge: str
     verdict: Verdict
     reason: Annotated[str, "Why, where the verdict is not ok."]
     score: float
     unit: str
-    sandbox: str
-    metrics: dict[str, float]
+    sandbox: Annotated[str, "How the entry was confined."]
+    metrics: Annotated[dict[str, float], "By name; which ones, the contest decides."]
     subjects: list[SubjectRow]
     blocks: list[BlockRow]
     trials: list[TrialRow]
@@ -99,7 +99,7 @@ class Score(TypedDict):
 
 
 class LayoutBlock(TypedDict):
-    """An item of layout.json: where the trials of one block lie, without their truth."""
+    """One item per block: where its trials lie, without their truth."""
 
     subject: int
     block: int
@@ -109,7 +109,7 @@ class LayoutBlock(TypedDict):
 
 
 class Mark(TypedDict):
-    """A line of output.jsonl: what was printed from this byte on came after this packet."""
+    """One line per mark: what was printed from this byte on came after this packet."""
 
     stream: Literal["stdout", "stderr"]
     offset: Annotated[int, "In bytes, in stdout.txt or stderr.txt."]
@@ -117,15 +117,15 @@ class Mark(TypedDict):
 
 
 class About(TypedDict):
-    """run.json: what helps to find things again; no part of the result."""
+    """What helps to find things again; no part of the result."""
 
     data: Annotated[str, "The data folder; empty where it is kept by digest."]
-    entry: NotRequired[str]
-    name: NotRequired[str]
-    model: NotRequired[str]
-    python: NotRequired[str]
+    entry: NotRequired[Annotated[str, "As it was named on the command line."]]
+    name: NotRequired[Annotated[str, "Its short name."]]
+    model: NotRequired[Annotated[str, "The folder of what it learnt."]]
+    python: NotRequired[Annotated[str, "The version that was asked for."]]
     stored_data: NotRequired[Annotated[str, "Digest in the site's storage."]]
-    stored_entry: NotRequired[str]
+    stored_entry: NotRequired[Annotated[str, "Digest in the site's storage, or a reference entry's name."]]
     shards: NotRequired[Annotated[int, "How many parts it was joined from."]]
     live: NotRequired[Annotated[str, "Name of the stream."]]
     delays_ms: NotRequired[Annotated[list[float], "Of a live run: from a sample's arrival to each answer."]]
