@@ -25,7 +25,7 @@ PROGRESS_EVERY = 64  # packets
 
 
 class End(NamedTuple):
-    """How a run ended, as the player saw it."""
+    """How a run ended, as the player saw it. ``outside``: perhaps by somebody else's hand, not the entry's."""
 
     verdict: Verdict
     reason: str = ""
@@ -33,6 +33,7 @@ class End(NamedTuple):
     cpu_s: float = 0.0
     wall_s: float = 0.0
     sandbox: str = "none"
+    outside: bool = False
 
 
 class Progress(NamedTuple):

@@ -9,12 +9,15 @@ import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bciarena.errors import BadInput, EntryFailed, Fault
 from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.scratch import scratch
 from bciarena.jobs.storage import Damaged, Storage, Unwell
+
+if TYPE_CHECKING:
+    from bciarena.match import End, Match, Player
 
 Tell = Callable[[dict[str, Any]], None]
 """Called now and then with the progress of a job."""
@@ -80,6 +83,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
     from bciarena.entries.opened import opened
     from bciarena.match import LEAST_BUDGET_S
     from bciarena.recording import open_recording
+    from bciarena.runs import run_match
 
     sandbox = payload.get("sandbox", "bwrap")
     if sandbox == "bwrap" and (reason := _no_box()):
@@ -110,20 +114,51 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
             if _disk_full(error):
                 raise
             raise EntryFailed("invalid_entry", str(error)) from error
+        play = _Twice(entry.player())
         out, name = folder / "run", entry.package.name
-        result = entry.run(
+        run = functools.partial(
+            run_match,
+            book,
             recording,
+            play,
             out=out,
+            force=True,
             clock=payload.get("clock", "think"),
+            sandbox=sandbox,
             seed=payload.get("seed", 0),
+            entry_digest=entry.package.digest,
             about={"data": "", "stored_data": payload["data"], "entry": name, "stored_entry": payload["entry"]},
             on_progress=Pace(tell),
             budget_s=budget_s,
         )
+        result = run()
+        if play.ends[0].outside:
+            tell({"stage": "preparing"})
+            result = run()
         tell({"stage": "storing"})
         if not storage.is_whole(payload["data"], data):
             raise Damaged(f"{data}: the recording was changed while it was played")
         return outcome_of(result, out, storage, None if payload.get("subject") else payload.get("data_digest"))
+
+
+class _Twice:
+    """A player that may be asked once more, and says so in the run's notes.
+
+    Who sent a signal cannot be known. An entry whose process was killed is played once more before it is blamed: an
+    accident does not happen twice, and an entry that kills itself gets its verdict all the same.
+    """
+
+    def __init__(self, player: Player) -> None:
+        self.player = player
+        self.ends: list[End] = []
+
+    def __call__(self, match: Match) -> End:
+        end = self.player(match)
+        if self.ends:
+            first = self.ends[0].reason.partition(";")[0]
+            end = end._replace(notes=(*end.notes, f"played a second time: the first time {first}"))
+        self.ends.append(end)
+        return end
 
 
 @functools.cache

@@ -165,6 +165,11 @@ class Box:
         code = self.process.poll()
         return code if code is None or code >= 0 else 128 - code
 
+    def killed_by(self) -> int:
+        """The signal that ended the box's own process (bubblewrap's, not the entry's); 0: none did."""
+        code = self.process.poll() if self.process else None
+        return -code if code is not None and code < 0 else 0
+
     def kill(self) -> None:
         """End the entry and every process it started."""
         if self.process is None or self.process.poll() is not None:

@@ -27,7 +27,18 @@ class Group:
         return None
 
     def out_of_memory(self) -> bool:
-        return False
+        """Whether a process was killed because the group reached its own limit."""
+        return self._memory_kills() > 0 and self._limit_hits() > 0
+
+    def host_out_of_memory(self) -> bool:
+        """Whether a process was killed for want of memory though the group never reached its limit: our trouble."""
+        return self._memory_kills() > 0 and self._limit_hits() == 0
+
+    def _memory_kills(self) -> int:
+        return 0
+
+    def _limit_hits(self) -> int:
+        return 0
 
     def close(self) -> None:
         """Kill what is left and remove the group."""
@@ -74,8 +85,11 @@ class GroupV1(Group):
     def cpu_s(self) -> float | None:
         return int((self.cpuacct / "cpuacct.usage").read_text()) / 1e9
 
-    def out_of_memory(self) -> bool:
-        return _counter(self.memory / "memory.oom_control", "oom_kill") > 0
+    def _memory_kills(self) -> int:
+        return _counter(self.memory / "memory.oom_control", "oom_kill")
+
+    def _limit_hits(self) -> int:
+        return int((self.memory / "memory.failcnt").read_text())
 
 
 class GroupV2(Group):
@@ -92,8 +106,11 @@ class GroupV2(Group):
     def cpu_s(self) -> float | None:
         return _counter(self.folder / "cpu.stat", "usage_usec") / 1e6
 
-    def out_of_memory(self) -> bool:
-        return _counter(self.folder / "memory.events", "oom_kill") > 0
+    def _memory_kills(self) -> int:
+        return _counter(self.folder / "memory.events", "oom_kill")
+
+    def _limit_hits(self) -> int:
+        return _counter(self.folder / "memory.events", "oom")
 
 
 def make_group(limits: Limits, mounts: Path = Path("/proc/mounts"), own: Path = Path("/proc/self/cgroup")) -> Group:

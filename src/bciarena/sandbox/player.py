@@ -23,6 +23,8 @@ from bciarena.wire.page import Malformed
 WATCH_S = 0.25  # how often CPU time and memory are looked at
 REASON_LINES = 12
 FEW_REPORTS, REPORTS_A_PACKET = 1000, 4  # beyond that it is the ledger, and our memory, that is aimed at
+FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT})
+"""What an operator, a service manager or a machine in need sends; an entry can send it to itself, too."""
 OWN_FAULTS = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
 
 
@@ -71,6 +73,7 @@ class _Serving:
         self.failed: list[str] | None = None
         self.stopped: tuple[Verdict, str] | None = None  # verdict and words, when it was us who ended it
         self.cpu_s = 0.0
+        self.box_killed = 0  # the signal that ended the box itself, before we did
 
     def run(self) -> End:
         order = {"fds": self.host.box_fds, "info": self.match.info}
@@ -87,7 +90,7 @@ class _Serving:
             if self.stopped is None and not self.done:
                 self._wait_exit()
             self.cpu_s = max(self.cpu_s, self.box.usage().cpu_s)
-            code = self.box.ended()
+            code, self.box_killed = self.box.ended(), self.box.killed_by()
             self.box.kill()
             self._wait_silence()
             return self._end(code)
@@ -232,12 +235,16 @@ class _Serving:
             tail = self.outputs[1].tail(REASON_LINES)
             words = f"the entry {words}" + (f"; the last lines of its stderr:\n{tail}" if tail else "")
         wall_s = time.monotonic() - self.began_s
-        return End(verdict, words, tuple(notes), self.cpu_s, wall_s, self.box.record)
+        outside = verdict == "killed" and code is not None and code - 128 in FROM_OUTSIDE
+        return End(verdict, words, tuple(notes), self.cpu_s, wall_s, self.box.record, outside)
 
     def _verdict(self, code: int | None) -> tuple[Verdict, str]:
         limits = self.box.limits
         if not self.host.greeted:
             raise Fault(f"the box did not start (exit code {code}): {self.outputs[1].tail(3)}")
+        over = self.done or self.match.finish_seen
+        if self.box.group.host_out_of_memory() and not over:
+            raise Fault("the machine ran out of memory and killed a process of the box, which was within its limit")
         if self.box.group.out_of_memory():
             return "out_of_memory", f"used more than {limits.memory_mib} MiB of memory"
         if self.stopped:
@@ -252,8 +259,12 @@ class _Serving:
             return "crashed", f"raised {words}{at}" if kind != "SystemExit" else f"{words}{at}"
         if self.done or (code == 0 and self.ready):
             return "ok", ""
+        if self.box_killed and not over:
+            raise Fault(f"the box itself was killed from outside (signal {self.box_killed})")
         if code is None:
             raise Fault("the box closed its end of the wire and did not end")
+        if code > 128 and self.cpu_s > self.match.budget_s:  # the kernel's limit came before the watcher looked
+            return "over_budget", f"used more CPU time than its budget of {self.match.budget_s:.0f} s"
         if code > 128:
             return _died_of(code - 128)
         if not self.ready:
