@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from bciarena.entries import interpreter_for
-from bciarena.entries.environments import environment, platform_interpreter
+from bciarena.entries.environments import platform_interpreter
 from bciarena.entries.interpreters import all_pythons, find_python, nearest_python
 from bciarena.entries.model import Dialect, Package
 from bciarena.errors import BadInput, EntryFailed
@@ -88,21 +87,6 @@ def test_the_platforms_own_shows_only_what_it_needs() -> None:
     for place in ask(chosen.executable, program).split("|"):
         assert any(Path(place).is_relative_to(folder) for folder in chosen.readable)
     assert not any(Path(__file__).resolve().is_relative_to(folder) for folder in chosen.readable)
-
-
-def test_environments_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four at a time: one makes it, the others wait for it."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    said: list[str] = []
-    base = find_python("3.10")
-    with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(environment, base, ["six==1.16.0", "numpy"], said.append) for _ in range(4)]
-        folders = {job.result() for job in jobs}
-    assert len(folders) == 1
-    assert len(said) == 1
-    folder = folders.pop()
-    assert ask(folder / "bin" / "python", "import six; print(six.__version__)") == "1.16.0"
-    assert sorted(path.name for path in folder.parent.iterdir()) == sorted([folder.name, f"{folder.name}.lock"])
 
 
 def test_a_requirement_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,10 @@ def main(text, again=""):
         os.execv(sys.executable, [sys.executable, "-s", "-c", order["start"], text, "again"])
     os.chdir(order["root"])
     sys.argv = [order["target"].rpartition(":")[0]]
+    if order.get("install"):
+        from .installing import install
+
+        leave(install(order))
     if order.get("train"):
         from .training import REFUSED, refuse, train
 

@@ -1,59 +1,107 @@
-"""An interpreter for an entry: a Python of the version it names, with numpy and what its requirements ask for.
+"""An interpreter for an entry: a Python of the version it names, with what its requirements or its image ask for.
 
-Environments are kept in the user's cache folder, one per Python and list of requirements. They are filled by the base
-Python's pip, from wheels only, so nothing an entry brings or asks for is executed outside its box.
+Environments are kept in the user's cache folder, one per Python and list of libraries. They are filled by pip in a box
+of its own (entries.installing), so nothing an entry brings or asks for is executed outside a box.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
+import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import bciarena
+from bciarena.entries.images import Image, attempts, find_image, images
+from bciarena.entries.index import cache_folder, keep_wheels
+from bciarena.entries.installing import Attempt, install
 from bciarena.entries.interpreters import Found, find_python, nearest_python
+from bciarena.entries.missing import imported, missing
 from bciarena.entries.model import Interpreter, Package
-from bciarena.entries.requirements import Wanted, names, read_requirements
-from bciarena.errors import BadInput, EntryFailed, Fault
+from bciarena.entries.requirements import Wanted, read_requirements
+from bciarena.errors import BadInput, Fault
 
-INSTALL_LIMIT_S = 1800
-RECIPE = 1  # goes into the key: a change in how environments are made gives new ones
+RECIPE = 2  # goes into the key: a change in how environments are made gives new ones
+RECORD = "environment.json"
 
 
 def interpreter_for(
-    package: Package, python: str | None = None, on_progress: Callable[[str], None] | None = None
+    package: Package,
+    python: str | None = None,
+    on_progress: Callable[[str], None] | None = None,
+    *,
+    image: str | None = None,
+    requirements: Path | None = None,
 ) -> Interpreter:
     """The interpreter to run an entry with; makes its environment where it is not there yet.
 
-    What decides: ``python``; the version the entry names; for the plain dialect without requirements this platform's
-    own Python; else the version its contest ran, or the nearest one found, with a warning.
+    What decides: ``python``; the version the entry names; its image's; for the plain dialect without requirements this
+    platform's own Python; else the version its contest ran, or the nearest one found, with a warning.
+
+    Parameters
+    ----------
+    image : str, optional
+        Libraries of a contest's year (entries.images), over the one that the entry names.
+    requirements : Path, optional
+        A list of libraries beside the entry's own.
     """
-    wanted = python or package.python
-    if wanted == "platform" or (wanted is None and package.dialect == "D" and package.requirements is None):
-        return platform_interpreter()
-    warning = ""
+    chosen, warnings = _image(package, image)
+    wanted = python or package.python or (chosen.python if chosen else None)
+    more = _added(requirements)
+    bare = package.requirements is None and requirements is None and chosen is None
+    if wanted == "platform" or (wanted is None and package.dialect == "D" and bare):
+        found = platform_interpreter()
+        return replace(found, warnings=_lacking(package, found))
     if wanted:
         base = find_python(wanted)
     elif package.dialect == "D" or not package.contest_python:
         base = find_python(f"{sys.version_info[0]}.{sys.version_info[1]}")
     else:
         base, warning = nearest_python(package.contest_python)
-    wanted_lines = read_requirements(package.requirements, package.root) if package.requirements else Wanted()
-    lines = wanted_lines.lines(base.version)
-    folder = environment(base, lines, on_progress or _say)
-    return Interpreter(
-        folder / "bin" / "python",
-        base.full,
-        (*base.prefixes, folder),
-        tuple(filter(None, (warning, *wanted_lines.notes))),
-    )
+        warnings += [warning] * bool(warning)
+    own = read_requirements(package.requirements, package.root) if package.requirements else Wanted()
+    lines = list(dict.fromkeys([*own.lines(base.version), *more.lines(base.version)]))
+    folder = environment(base, attempts(base.version, lines, chosen, frozenset(imported(package))), on_progress or _say)
+    found = Interpreter(folder / "bin" / "python", base.full, (*base.prefixes, folder))
+    return replace(found, warnings=(*warnings, *own.notes, *more.notes, *_lacking(package, found)))
+
+
+def _image(package: Package, named: str | None) -> tuple[Image | None, list[str]]:
+    if named:
+        return find_image(named), []
+    if package.image and package.image in images():
+        return find_image(package.image), []
+    if package.image:
+        known = ", ".join(images())
+        return None, [f"its configuration names the image {package.image!r}, which is not known here (known: {known})"]
+    return None, []
+
+
+def _added(path: Path | None) -> Wanted:
+    if path is None:
+        return Wanted()
+    if not path.is_file():
+        raise BadInput(f"{path}: no such file; --requirements takes a list of libraries")
+    read = read_requirements(path, path.parent)
+    if read.refused:
+        raise BadInput(f"{path}: cannot be used: {'; '.join(read.refused)}")
+    return read
+
+
+def _lacking(package: Package, interpreter: Interpreter) -> tuple[str, ...]:
+    """One warning that names everything: it may be imported only where it is there."""
+    lacking = missing(package, interpreter)
+    if not lacking or package.python == "platform":
+        return ()
+    listed = ", ".join(name if name == brings else f"{name} ({brings})" for name, brings in lacking.items())
+    return (f"imports what its Python does not have: {listed}; list them in a file for --requirements",)
 
 
 def platform_interpreter() -> Interpreter:
@@ -66,71 +114,59 @@ def platform_interpreter() -> Interpreter:
     return Interpreter(Path(sys.executable), version, tuple(dict.fromkeys(shown)))
 
 
-def cache_folder() -> Path:
+def environments_folder() -> Path:
     """Where environments are kept: XDG_CACHE_HOME/bciarena/envs."""
-    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(home).expanduser() / "bciarena" / "envs"
+    return cache_folder() / "envs"
 
 
-def environment(base: Found, lines: list[str], on_progress: Callable[[str], None]) -> Path:
-    """The folder of the environment with these requirements; made beside and renamed, so it is whole or not there."""
-    asked = lines if "numpy" in names(lines) else [_numpy_for(base), *lines]
-    key = hashlib.sha256("\n".join([str(RECIPE), base.full, str(base.executable), *sorted(asked)]).encode())
-    folder = cache_folder() / f"py{base.version}-{key.hexdigest()[:16]}"
+def environment(base: Found, attempts: list[Attempt], on_progress: Callable[[str], None]) -> Path:
+    """The folder of the environment for these lines; made beside and renamed, so it is whole or not there."""
+    asked = [part for one in attempts for part in (*sorted(one.lines), "with", *sorted(one.caps), "or")]
+    key = hashlib.sha256("\n".join([str(RECIPE), base.full, str(base.executable), *asked]).encode())
+    folder = environments_folder() / f"py{base.version}-{key.hexdigest()[:16]}"
     if folder.is_dir():
         return folder
     with _locked(folder.with_name(f"{folder.name}.lock")):
         if not folder.is_dir():  # another process may have made it while this one waited
-            on_progress(f"preparing Python {base.full} with {', '.join(asked)} (once; kept in {folder})")
-            _make(base, asked, folder)
+            on_progress(f"preparing Python {base.full} with {', '.join(attempts[0].lines)} (once; kept in {folder})")
+            _make(base, attempts, folder, on_progress)
     return folder
 
 
-def _numpy_for(base: Found) -> str:
-    """The contests ran numpy 1.2x; later Pythons have none."""
-    return "numpy<2" if base.number < (3, 13) else "numpy"
+def _make(base: Found, attempts: list[Attempt], folder: Path, on_progress: Callable[[str], None]) -> None:
+    from bciarena.sandbox.errand import workplace
 
-
-def _make(base: Found, asked: list[str], folder: Path) -> None:
-    part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent))
     try:
-        _run([base.executable, "-I", "-m", "venv", "--without-pip", part], base)
-        site = part / "lib" / f"python{base.version}" / "site-packages"
-        site.mkdir(parents=True, exist_ok=True)
-        listed = part / "requirements.txt"
-        listed.write_text("\n".join(asked) + "\n", "utf-8")
-        # The base Python's pip with --target: the environment, with whatever it then holds, is never started here.
-        _run(
-            [
-                *(base.executable, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check", "install"),
-                *("--quiet", "--only-binary=:all:", "--no-warn-script-location", "--target", site, "-r", listed),
-            ],
-            base,
-        )
-        os.chmod(part, 0o755)
-        part.rename(folder)
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
+        with workplace(f".{folder.name}.", folder.parent) as part:
+            work, made = part / "work", part / "made"
+            work.mkdir()
+            wheels = install(base, attempts, work, on_progress)
+            _run([base.executable, "-I", "-m", "venv", "--without-pip", made], base)
+            site = made / "lib" / f"python{base.version}" / "site-packages"
+            if site.is_dir():
+                site.rmdir()
+            (work / "site").rename(site)
+            record = {"python": base.full, "asked": attempts[0].lines, "wheels": wheels}
+            (made / RECORD).write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+            keep_wheels(work / "wheels", wheels)
+            os.chmod(made, 0o755)
+            made.rename(folder)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise Fault(f"libraries cannot be installed: no room left on the disk of {folder.parent}") from error
         raise
 
 
 def _run(command: list[str | Path], base: Found) -> None:
+    """Starts a Python of this machine on nothing but itself."""
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=INSTALL_LIMIT_S, errors="replace", umask=0o022
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, errors="replace", umask=0o022)
     except subprocess.TimeoutExpired as error:
-        raise Fault(f"installing for Python {base.version} took longer than {INSTALL_LIMIT_S} s") from error
+        raise Fault(f"making an environment for Python {base.version} took longer than 300 s") from error
     except OSError as error:
         raise BadInput(f"{base.executable}: cannot be started ({error.strerror})") from error
-    if done.returncode == 0:
-        return
-    said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    if any("No module named pip" in line for line in said):
-        raise BadInput(f"{base.executable} has no pip; give it one with: {base.executable} -m ensurepip")
-    errors = [line.removeprefix("ERROR:").strip() for line in said if line.startswith("ERROR:")]
-    reason = next((line for line in errors if "No matching distribution" in line), "") or " ".join(errors or said[-1:])
-    raise EntryFailed("import_error", f"its requirements cannot be installed for Python {base.version}: {reason[:400]}")
+    if done.returncode:
+        raise Fault(f"{base.executable} cannot make an environment: {done.stderr.strip()[-300:]}")
 
 
 @contextmanager

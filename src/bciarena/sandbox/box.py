@@ -21,7 +21,7 @@ from bciarena.errors import BadInput, Fault
 from bciarena.sandbox import bwrap, nobox, readable
 from bciarena.sandbox.cgroups import Group, make_group
 from bciarena.sandbox.limits import MIB, Limits
-from bciarena.sandbox.seccomp import filter_bytes
+from bciarena.sandbox.seccomp import UNIX, filter_bytes
 from bciarena.sandbox.usage import Usage, tree_usage
 
 Sandbox = Literal["bwrap", "none"]
@@ -44,6 +44,7 @@ class Box:
     model: Path | None = None
     data: Path | None = None
     out: Path | None = None
+    families: tuple[int, ...] = (UNIX,)
 
     def __post_init__(self) -> None:
         self.group: Group = Group()
@@ -65,12 +66,11 @@ class Box:
     def start(self, order: dict[str, Any], cpu_s: float, fds: Sequence[int], stdout: int, stderr: int) -> None:
         """Start the entry's interpreter with an order for contestant.boot."""
         uid = FIRST_UID + os.getpid() % UIDS if self.sandbox == "bwrap" and os.geteuid() == 0 else 0
-        file_mib = 1024 if self.out else None
         order = {
             "target": self.package.target,
             "dialect": self.package.dialect,
             "model": self.model is not None,
-            "rlimits": self.limits.rlimits(cpu_s, file_mib),
+            "rlimits": self.limits.rlimits(cpu_s),
             "uid": uid,
             **order,
         }
@@ -115,7 +115,7 @@ class Box:
         if self.out and uid:
             os.chown(self.out, uid, uid)
         args = _memory_file("arena-args", "\0".join(bwrap.arguments(view)).encode() + b"\0")
-        rules = _memory_file("arena-seccomp", filter_bytes())
+        rules = _memory_file("arena-seccomp", filter_bytes(self.families))
         self.group = make_group(self.limits)
         self._stack.callback(self.group.close)
         command = ["/bin/sh", "-c", JOIN, "sh", *map(str, self.group.folders), "--"]

@@ -16,16 +16,17 @@ class Limits:
     tmp_mib: int = 256
     shm_mib: int = 64
     open_files: int = 1024
+    file_mib: int = 0  # one file; 0: as large as the private tmp
     output_kib: int = 1024  # kept of stdout and of stderr
     after_finish_s: float = 5.0  # to leave by itself once the finish flag was out (R18)
 
-    def rlimits(self, cpu_s: float, file_mib: int | None = None) -> dict[str, int]:
+    def rlimits(self, cpu_s: float) -> dict[str, int]:
         """What every process in the box is bound by; a second line behind the cgroup, and the first without one."""
         return {
             "RLIMIT_CORE": 0,
             "RLIMIT_CPU": int(cpu_s) + 2,  # the watcher comes first and knows all processes together
             "RLIMIT_DATA": self.memory_mib * MIB,
-            "RLIMIT_FSIZE": (file_mib or max(self.tmp_mib, self.shm_mib)) * MIB,
+            "RLIMIT_FSIZE": (self.file_mib or max(self.tmp_mib, self.shm_mib)) * MIB,
             "RLIMIT_MEMLOCK": 16 * MIB,
             "RLIMIT_MSGQUEUE": 0,
             "RLIMIT_NOFILE": self.open_files,

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from typing import IO, Literal
 
+from bciarena.plaintext import clean
 from bciarena.runs.folder import RunFolder
 from bciarena.runs.schema import Mark
 
@@ -18,11 +19,6 @@ MOST_MARKS = 20_000
 def outputs(folder: RunFolder | None, most: int) -> tuple[Output, Output]:
     """Standard output and standard error of one entry, each kept up to ``most`` bytes."""
     return Output("stdout", folder, most), Output("stderr", folder, most)
-
-
-def clean(text: str) -> str:
-    """Text of an entry for people's eyes: without what would move a terminal's cursor or change its colours."""
-    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
 class Output:

@@ -12,9 +12,10 @@ from pathlib import Path
 from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, Fault
 from bciarena.match import End, Match, Player
+from bciarena.plaintext import clean
 from bciarena.sandbox.box import Box, Sandbox
 from bciarena.sandbox.limits import Limits
-from bciarena.sandbox.output import clean, outputs
+from bciarena.sandbox.output import outputs
 from bciarena.verdicts import Verdict
 from bciarena.wire import page
 from bciarena.wire.host import Host

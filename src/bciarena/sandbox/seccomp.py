@@ -55,7 +55,7 @@ REFUSED: dict[str, dict[str, int]] = {
         "personality": 135, "lsm_set_self_attr": 460,
     },
 }  # fmt: skip
-CLONE, CLONE3, SOCKET, SOCKETPAIR, FCNTL, IOCTL, FLOCK, UNIX = 56, 435, 41, 53, 72, 16, 73, 1
+CLONE, CLONE3, SOCKET, SOCKETPAIR, FCNTL, IOCTL, FLOCK, UNIX, INET = 56, 435, 41, 53, 72, 16, 73, 1, 2
 NAMESPACE_FLAGS = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 LOCK_COMMANDS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)  # F_GETLK .. F_OFD_SETLKW, leases, F_NOTIFY
 TERMINAL_COMMANDS = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: typing into somebody's terminal
@@ -79,8 +79,8 @@ def _by_argument(at: int, values: tuple[int, ...], if_in: Instruction, otherwise
     return [(LD, 0, 0, at), *tests, otherwise]
 
 
-def instructions() -> list[Instruction]:
-    """The filter as readable tuples."""
+def instructions(families: tuple[int, ...] = (UNIX,)) -> list[Instruction]:
+    """The filter as readable tuples; ``families`` are the kinds of sockets that may be made."""
     allow: Instruction = (RET, 0, 0, RET_ALLOW)
     program: list[Instruction] = [
         (LD, 0, 0, ARCH_AT),
@@ -97,14 +97,14 @@ def instructions() -> list[Instruction]:
     program += _when(FCNTL, _by_argument(ARG1_AT, LOCK_COMMANDS, _refuse(errno.ENOLCK), allow))
     program += _when(IOCTL, _by_argument(ARG1_AT, TERMINAL_COMMANDS, _refuse(errno.EPERM), allow))
     for number in (SOCKET, SOCKETPAIR):
-        program += _when(number, _by_argument(ARG0_AT, (UNIX,), allow, _refuse(errno.EAFNOSUPPORT)))
+        program += _when(number, _by_argument(ARG0_AT, families, allow, _refuse(errno.EAFNOSUPPORT)))
     program += _when(CLONE, [(LD, 0, 0, ARG0_AT), (JSET, 0, 1, NAMESPACE_FLAGS), _refuse(errno.EPERM), allow])
     program += _when(CLONE3, [_refuse(errno.ENOSYS)])  # its flags lie in memory; the C library falls back to clone
     return [*program, allow]
 
 
-def filter_bytes() -> bytes:
+def filter_bytes(families: tuple[int, ...] = (UNIX,)) -> bytes:
     """The filter as the kernel takes it (struct sock_filter)."""
     if platform.machine() != "x86_64":
         raise Fault(f"the box's seccomp filter is written for x86_64, not for {platform.machine()}")
-    return b"".join(struct.pack("<HBBI", *instruction) for instruction in instructions())
+    return b"".join(struct.pack("<HBBI", *instruction) for instruction in instructions(families))

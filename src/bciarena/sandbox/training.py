@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from bciarena.contestant.training import REASON, REFUSED
@@ -16,19 +16,17 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, EntryFailed, Fault
 from bciarena.match import entry_info
+from bciarena.plaintext import one_line
 from bciarena.recording.folder import open_sets
 from bciarena.recording.write import write_contest
 from bciarena.sandbox import bwrap
 from bciarena.sandbox.box import Box, Sandbox
-from bciarena.sandbox.limits import MIB, Limits
-from bciarena.sandbox.output import clean, outputs
-from bciarena.verdicts import Verdict
-from bciarena.wire.host import Host
+from bciarena.sandbox.errand import run_errand, too_much, workplace
+from bciarena.sandbox.limits import Limits
 
-WATCH_S = 0.2
 PLENTY = Limits(memory_mib=16384, tmp_mib=1024)  # training holds a whole set in memory, where a match holds a packet
 MOST_MIB = 4096  # of a model
-TAIL_LINES = 12
+COPY_S = 600
 
 
 def can_train(package: Package) -> bool:
@@ -57,10 +55,11 @@ def train_boxed(
     if not can_train(package):
         raise BadInput(f"{package.name}: nothing to train: it has no train.py with train(data, out)")
     plain = not any((package.root / name).is_file() for name in ("train.py", "train.pyc"))
-    with tempfile.TemporaryDirectory(prefix="arena-train-") as place, _as_npz(data, plain, Path(place)) as shown:
-        work = Path(place) / "model"
+    with workplace("arena-train-") as place, _as_npz(data, plain, place) as shown:
+        work = place / "model"
         work.mkdir()
-        with Box(package, interpreter, sandbox, limits or PLENTY, data=shown, out=work) as box:
+        bounds = replace(limits or PLENTY, file_mib=1024)
+        with Box(package, interpreter, sandbox, bounds, data=shown, out=work) as box:
             _run(box, rulebook, budget_s, on_output, shown, work)
         return _bring_home(work, out)
 
@@ -73,78 +72,27 @@ def _run(
         "truth": {str(code): text for code, text in rulebook.truth.items()},
         "idle": sorted(rulebook.idle),
     }
-    host = Host(1, 1)
-    order = {"train": {"data": where[0], "out": where[1]}, "info": info, "fds": host.box_fds}
-    stdout, stderr = printed = outputs(None, box.limits.output_kib * 1024)
-    try:
-        box.start(order, budget_s, host.box_fds, stdout.write_fd, stderr.write_fd)
-        host.started()
-        for output in printed:
-            output.started()
-        began_s = time.monotonic()
-        over = None
-        while (code := box.ended()) is None and not over:
-            time.sleep(0.02 if time.monotonic() - began_s < 2 else WATCH_S)
-            for output in printed:
-                on_output(output.drain(0))
-            if not host.greeted:
-                host.take_wakes()
-            over = _over(box, budget_s, began_s, work)
-        box.kill()
-        for output in printed:
-            on_output(output.drain(0))
-        if not host.greeted:
-            raise Fault(f"the box did not start (exit code {code}): {stderr.tail(3)}")
-        if code == REFUSED and not over:
-            raise BadInput(_refusal(work, where[0], data))
-        _judge(box, code, over, stderr.tail(TAIL_LINES))
-    finally:
-        box.kill()
-        host.close()
-        for output in printed:
-            output.close()
+    order = {"train": {"data": where[0], "out": where[1]}, "info": info}
+    done = run_errand(
+        box, order, budget_s, what="training", on_output=on_output, measure=lambda: too_much(work, MOST_MIB)
+    )
+    if done.code == REFUSED and not done.over:
+        raise BadInput(_refusal(work, where[0], data))
+    said = f"; the last lines of its stderr:\n{done.tail}" if done.tail else ""
+    if done.over:
+        raise EntryFailed(done.over[0], done.over[1] + said)
+    if done.code:
+        raise EntryFailed("crashed", f"training failed with exit code {done.code}{said}")
 
 
 def _refusal(work: Path, shown: str, data: Path) -> str:
-    """The entry's words about the data, with the folder's name out here."""
+    """The entry's words about the data, with the folder's name out here; quoted, for they are not ours."""
     path = work / REASON
     if not path.is_file() or path.is_symlink():
         return f"{data}: the entry's training refused this data and did not say why"
     with open(path, encoding="utf-8", errors="replace") as file:
         words = file.read(1000).replace(shown, str(data))
-    return " ".join(clean(words).split())
-
-
-def _over(box: Box, budget_s: float, began_s: float, work: Path) -> tuple[Verdict, str] | None:
-    used = box.usage()
-    if time.monotonic() - began_s > budget_s or used.cpu_s > budget_s:
-        return "over_budget", f"training took longer than its budget of {budget_s:.0f} s"
-    if words := box.over(used):
-        return "out_of_memory", f"training {words}"
-    if _size(work) > MOST_MIB * MIB:
-        return "killed", f"training wrote more than {MOST_MIB} MiB"
-    return None
-
-
-def _size(folder: Path) -> int:
-    total = 0
-    for where, _, files in os.walk(folder):
-        for name in files:
-            try:
-                total += os.lstat(os.path.join(where, name)).st_size
-            except FileNotFoundError:  # the entry is at work in there
-                continue
-    return total
-
-
-def _judge(box: Box, code: int | None, over: tuple[Verdict, str] | None, tail: str) -> None:
-    said = f"; the last lines of its stderr:\n{tail}" if tail else ""
-    if box.group.out_of_memory():
-        raise EntryFailed("out_of_memory", f"training used more than {box.limits.memory_mib} MiB of memory")
-    if over:
-        raise EntryFailed(over[0], over[1] + said)
-    if code:
-        raise EntryFailed("crashed", f"training failed with exit code {code}{said}")
+    return f"{data}: the entry's training refused this data: {one_line(words, 500)!r}"
 
 
 @contextmanager
@@ -175,10 +123,14 @@ def _is_plain_npz(source: str) -> bool:
 
 
 def _bring_home(work: Path, out: Path) -> list[str]:
-    """Copy plain files and folders to ``out``, which appears whole or not at all; nothing else is taken."""
+    """Copy plain files and folders to ``out``, which appears whole or not at all; nothing else is taken.
+
+    The entry is gone by now, and ``too_much`` has bounded how many, how deep and how large they are.
+    """
     beside = out.with_name(f".{out.name}.{os.getpid()}.part")
     shutil.rmtree(beside, ignore_errors=True)
     names = []
+    until_s = time.monotonic() + COPY_S
     try:
         beside.mkdir(parents=True)
         for where, folders, files in os.walk(work):
@@ -189,13 +141,19 @@ def _bring_home(work: Path, out: Path) -> list[str]:
                 if stat.S_ISDIR(mode):
                     target.mkdir()
                 elif stat.S_ISREG(mode):
+                    if time.monotonic() > until_s:
+                        raise Fault(f"the model could not be copied within {COPY_S} s")
                     shutil.copyfile(source, target)
-                    names.append(str(inside / name))
+                    names.append(one_line(str(inside / name), 300))
         if not names:
             raise EntryFailed("crashed", "training ended without writing anything")
         if out.exists():
             shutil.rmtree(out)
         os.replace(beside, out)
+    except PermissionError as error:
+        if error.filename and Path(error.filename).is_relative_to(work):
+            raise EntryFailed("crashed", "training left a file that may not be read") from error
+        raise
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     return sorted(names)

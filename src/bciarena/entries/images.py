@@ -1,0 +1,103 @@
+"""Which libraries go into an environment: what the entry asks for, an image of its contest's year, caps of the time."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from bciarena.entries.installing import Attempt
+from bciarena.entries.requirements import libraries, names, parse_lines
+from bciarena.errors import BadInput
+
+NUMPY_2 = (3, 13)  # the first Python without an older numpy
+NO_SETUPTOOLS = (3, 12)
+SETUPTOOLS = "setuptools<81"  # the last ones with pkg_resources, which libraries of the years before import
+
+
+@dataclass(frozen=True)
+class Image:
+    """Libraries that machines of a contest had; ``extras`` come for an entry that imports or asks for them."""
+
+    name: str
+    python: str
+    packages: tuple[str, ...]
+    extras: tuple[str, ...] = ()
+
+
+def images() -> dict[str, Image]:
+    """Ours, and those of this machine's organiser in XDG_CONFIG_HOME/bciarena/images.toml."""
+    found = dict(libraries()["image"])
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "bciarena" / "images.toml"
+    if own.is_file():
+        try:
+            found |= tomllib.loads(own.read_text("utf-8"))["image"]
+        except (OSError, ValueError, KeyError) as error:
+            raise BadInput(f"{own}: cannot be read ({error}); write tables like [image.NAME]") from error
+    return {name: _image(name, values, own) for name, values in found.items()}
+
+
+def _image(name: str, values: object, own: Path) -> Image:
+    try:
+        assert isinstance(values, dict)
+        python, lists = str(values["python"]), [list(values["packages"]), list(values.get("extras", []))]
+        parsed = [parse_lines([str(line) for line in lines]) for lines in lists]
+        packages, extras = (tuple(one.lines(python)) for one in parsed)
+    except (AssertionError, KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"{own}: image {name}: must have python and packages ({error})") from error
+    return Image(name, python, packages, extras)
+
+
+def find_image(name: str) -> Image:
+    """An image by name; BadInput lists those there are."""
+    known = images()
+    if name not in known:
+        raise BadInput(f"no image {name[:60]!r}; there are: {', '.join(known)}")
+    return known[name]
+
+
+def attempts(python: str, lines: list[str], image: Image | None, modules: frozenset[str]) -> list[Attempt]:
+    """What to try, in this order: with the image and the caps of the time; then without their versions."""
+    number = tuple(int(part) for part in python.split("."))
+    asked = names(lines)
+    fill = list(image.packages) if image else ["numpy<2" if number < NUMPY_2 else "numpy"]
+    used = asked | {canonicalize_name(libraries()["modules"].get(name, name)) for name in modules}
+    fill += [line for line in (image.extras if image else ()) if names([line]) <= used]
+    versions: dict[str, str] = {canonicalize_name(Requirement(line).name): line for line in fill}
+    fill = [line for name, line in versions.items() if name not in asked]
+    tools = [SETUPTOOLS] if number < NO_SETUPTOOLS and "setuptools" not in asked else []
+    first = Attempt((*lines, *fill, *tools), tuple(_caps([*lines, *fill], number, versions)))
+    plain = Attempt((*lines, *(name for name in versions if name not in asked), *tools))
+    return [first] if plain == first else [first, plain]
+
+
+def _caps(lines: list[str], number: tuple[int, ...], versions: dict[str, str]) -> list[str]:
+    """Caps for whatever has no version of its own; a bare name in an entry's list is one of these."""
+    caps = ["numpy<2"] if number < NUMPY_2 else []
+    held = {canonicalize_name(one.name): one for one in map(Requirement, lines)}
+    for rule in libraries()["cap"]:
+        one = held.get(rule["package"])
+        if one is not None and _below(one, Version(rule["below"])):
+            caps += rule["caps"]
+    caps += versions.values()  # a bare numpy beside an image is the image's numpy
+    free = {name for name, one in held.items() if one.specifier}
+    return sorted({cap for cap in caps if canonicalize_name(Requirement(cap).name) not in free})
+
+
+def _below(one: Requirement, bound: Version) -> bool:
+    """Whether its own line holds it below a version."""
+    for spec in one.specifier:
+        try:
+            version = Version(spec.version.removesuffix(".*"))
+        except InvalidVersion:
+            continue
+        if spec.operator in ("==", "~=", "<=") and version < bound:
+            return True
+        if spec.operator == "<" and version <= bound:
+            return True
+    return False

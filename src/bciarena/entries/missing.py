@@ -1,0 +1,44 @@
+"""Which modules an entry imports that its Python will not have: read from its sources, all at once."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from bciarena.entries.model import Interpreter, Package
+from bciarena.entries.requirements import libraries
+from bciarena.entries.sources import read_source
+
+MOST_FILES = 400
+OURS = frozenset(
+    "Algorithm AlgorithmImplement AlgorithmSystem Framework Task Challenge common Common Interface".split()
+)
+"""First names of modules that the contests' frameworks brought."""
+GONE = frozenset("distutils imp asynchat asyncore smtpd binhex formatter parser symbol macpath dummy_threading".split())
+"""Parts of Python in some of the versions an entry may name."""
+
+
+def imported(package: Package) -> dict[str, str]:
+    """Modules from elsewhere that its sources import, with the file that does."""
+    sources = [path for path in sorted(package.root.rglob("*.py")) if not path.is_symlink()][:MOST_FILES]
+    own = {part for path in package.root.rglob("*") for part in (path.name.partition(".")[0],)}
+    found: dict[str, str] = {}
+    for path in sources:
+        for name in read_source(path).imports:
+            if name.isidentifier() and not {name} & (own | OURS | GONE | sys.stdlib_module_names):
+                found.setdefault(name, path.relative_to(package.root).as_posix())
+    return found
+
+
+def missing(package: Package, interpreter: Interpreter) -> dict[str, str]:
+    """Those of them that the interpreter's environment does not have: module to the package that brings it."""
+    here = interpreter.executable == Path(sys.executable)
+    sites = [site for folder in interpreter.readable[-1:] for site in folder.glob("lib/python*/site-packages")]
+    there = {item.name.partition(".")[0] for site in sites for item in site.iterdir()}
+    brings: dict[str, str] = libraries()["modules"]
+    return {
+        name: brings.get(name, name)
+        for name in sorted(imported(package))
+        if (find_spec(name) is None if here else name not in there)
+    }
