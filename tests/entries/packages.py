@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.entries.index import pips_settings
-
 
 class SmallIndex:
     """``folder``/simple is what pip's settings name while it is in use."""
@@ -27,7 +25,6 @@ class SmallIndex:
         monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
         monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
         monkeypatch.setenv("PIP_DEFAULT_TIMEOUT", "2")
-        pips_settings.cache_clear()
 
     def wheel(
         self, name: str, version: str = "1.0", tag: str = "py3-none-any", needs: str = "", more: str = ""

@@ -107,6 +107,7 @@ def _lacking(package: Package, interpreter: Interpreter) -> tuple[str, ...]:
 def platform_interpreter() -> Interpreter:
     """This platform's own Python with all that is installed beside it."""
     shown = [Path(sys.base_prefix), Path(sys.base_exec_prefix), Path(sys.prefix)]
+    shown += [Path(place) for place in sys.path if Path(place).name in ("site-packages", "dist-packages")]
     home = Path(bciarena.__file__).resolve().parent
     if not any(home.is_relative_to(place.resolve()) for place in shown):
         shown.append(home)  # installed for editing: the package lies outside the environment

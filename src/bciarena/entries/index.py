@@ -74,9 +74,13 @@ class Settings:
     timeout_s: float = 60.0
 
 
-@lru_cache(maxsize=16)
 def pips_settings(executable: Path) -> Settings:
-    """Asks a base Python's own pip; no word of a stranger is among the question."""
+    """Asks a base Python's own pip; no word of a stranger is in the question."""
+    return _asked(executable, tuple(sorted(item for item in os.environ.items() if item[0].startswith("PIP_"))))
+
+
+@lru_cache(maxsize=16)
+def _asked(executable: Path, variables: tuple[tuple[str, str], ...]) -> Settings:
     try:
         done = subprocess.run([executable, "-I", "-c", ASK_PIP], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
