@@ -166,9 +166,9 @@ def test_environment_yml(tmp_path: Path) -> None:
 def test_reading_takes_no_time(tmp_path: Path, text: str) -> None:
     """Eight hundred spaces once took seven seconds."""
     path = _file(tmp_path, text, "requirements.txt")
-    began_s = time.monotonic()
+    began_s = time.process_time()
     read_requirements(path, tmp_path)
-    assert time.monotonic() - began_s < 1
+    assert time.process_time() - began_s < 1
 
 
 def test_too_long(tmp_path: Path) -> None:
