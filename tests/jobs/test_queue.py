@@ -7,9 +7,11 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import sqlalchemy as sa
 
 from bciarena.errors import BadInput
 from bciarena.jobs.db import writing
+from bciarena.jobs.model import Job
 from bciarena.jobs.queue import FAULTS_ALLOWED, Lease, Outcome, Queue, enqueue
 
 OK = Outcome("ok", {"score": 1.0}, "tree-" + "0" * 64)
@@ -227,3 +229,53 @@ def test_workers_are_listed_and_leave(queue: Queue) -> None:
     queue.gone("w1")
     with reading(queue.engine) as session:
         assert session.scalars(select(Worker)).all() == []
+
+
+def set_clock_back(queue: Queue, by_s: float) -> None:
+    """As if the database's clock had been set back: everything that was written lies so much further ahead."""
+    with writing(queue.engine) as session:
+        for name in ("heartbeat_at", "leased_until", "ready_at", "created_at", "started_at"):
+            column = getattr(Job, name)
+            session.execute(sa.update(Job).values({name: column + by_s}).execution_options(synchronize_session=False))
+
+
+def test_a_dead_workers_job_comes_back_though_the_clock_was_set_back(queue: Queue) -> None:
+    job = queue.put("noop", {})
+    take(queue, lease_s=0.4)
+    assert queue.sweep() == 0
+    set_clock_back(queue, 3600)
+    swept, until = 0, time.monotonic() + 3
+    while not swept and time.monotonic() < until:
+        swept = queue.sweep()
+        time.sleep(0.05)
+    assert swept == 1
+    assert queue.get(job).state == "queued"
+
+
+@pytest.mark.parametrize("by_s", [3600, -3600])
+def test_a_living_worker_keeps_its_job_though_the_clock_was_set(queue: Queue, by_s: float) -> None:
+    queue.put("noop", {})
+    lease = take(queue, lease_s=0.4)
+    for count in range(12):
+        assert queue.sweep() == 0
+        if count == 4:
+            set_clock_back(queue, by_s)
+        assert queue.beat(lease, lease_s=0.4)
+        time.sleep(0.05)
+
+
+def test_what_waits_does_not_wait_for_a_clock_that_was_set_back(queue: Queue) -> None:
+    queue.put("noop", {})
+    queue.commit(take(queue), Outcome(error="our fault"))
+    queue.put("noop", {})
+    set_clock_back(queue, 3600)
+    assert {take(queue).job, take(queue).job} == {1, 2}
+
+
+def test_who_was_not_looking_sweeps_nobody(queue: Queue) -> None:
+    """The database was away, or we stood still: others could not beat, or did so unseen."""
+    queue.put("noop", {})
+    take(queue, lease_s=0.4)
+    assert queue.sweep() == 0
+    time.sleep(0.6)
+    assert queue.sweep() == 0

@@ -15,6 +15,7 @@ from bciarena.jobs.db import open_database
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.storage import Storage
 from tests.jobs.playing import ARENA, SANDBOX, all_rows, entry_file, imagery_data, timeless, wait_for
+from tests.postgres import Server
 
 
 def sweep(*arguments: str) -> int:
@@ -143,4 +144,28 @@ def test_queue_says_what_waits_and_why(tmp_path: Path, capsys: pytest.CaptureFix
     assert cli.main(["queue", "--retry", "2", "--database", url]) == 0
     assert cli.main(["queue", "--cancel", "77", "--database", url]) == 2
     assert "no such job" in capsys.readouterr().err
+    queue.engine.dispose()
+
+
+def test_a_sweep_that_leaves_the_work_to_others_outlives_a_restart_of_postgresql(
+    postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
+    url, store = postgres.url(), str(tmp_path / "store")
+    entry, data = f"{entry_file(tmp_path / 'entry')}:Slow", imagery_data(tmp_path / "data", 1, 1)
+    table = tmp_path / "table.csv"
+    command = [ARENA, "sweep", entry, "--data", data, "--out", table, "--workers", "0", "--challenge", "imagery"]
+    command += ["--database", url, "--storage", store, "--clock", "data", "--sandbox", SANDBOX]
+    with open(tmp_path / "log", "wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    queue = Queue(open_database(url))
+    wait_for(lambda: all_rows(queue), what="the grid is queued")
+    postgres.stop()
+    wait_for(lambda: process.poll() is not None or "is away" in (tmp_path / "log").read_text(), 20)
+    postgres.start()
+    queue.engine.dispose()
+    worker = [ARENA, "worker", "--once", "--slots", "1", "--database", url, "--storage", store]
+    assert subprocess.run(worker, stderr=subprocess.DEVNULL, check=False).returncode == 0
+    assert process.wait(30) == 0, (tmp_path / "log").read_text()
+    assert [row["state"] for row in rows_of(table)] == ["finished"]
     queue.engine.dispose()

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from bciarena.jobs.db import is_unreachable, open_database, reading
 from bciarena.jobs.queue import Queue
+from bciarena.jobs.storage import Storage
 from bciarena.jobs.view import snapshot
-from tests.jobs.playing import Workers, all_rows, freeze, states, wait_for
+from tests.jobs.playing import Workers, all_rows, entry_file, freeze, imagery_data, match_payload, states, wait_for
 from tests.postgres import Server
 
 
@@ -162,3 +165,36 @@ def test_unusable_engines_are_one_line(engine: str, tmp_path: Path, capsys: pyte
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "unknown engine" in said or "cannot be reached" in said or "bciarena[ray]" in said
+
+
+def test_a_lone_job_is_done_at_once_by_a_worker_that_was_idle(queue: Queue, workers: Workers) -> None:
+    workers.start("--slots", "1", lease_s=15.0)
+    first = queue.put("noop", {})
+    wait_for(lambda: queue.get(first).state == "finished", what="the worker is up")
+    taken = []
+    for _ in range(7):
+        time.sleep(1.3)
+        job = queue.put("noop", {})
+        wait_for(lambda job=job: queue.get(job).state == "finished")
+        row = queue.get(job)
+        taken.append((row.started_at - row.created_at) * 1e3)
+    assert sorted(taken)[len(taken) // 2] < 60, taken  # 290 to 330 ms when idle workers asked twice a second
+
+
+def test_a_stop_of_the_whole_tree_counts_for_nothing(
+    queue: Queue, workers: Workers, storage: Storage, tmp_path: Path
+) -> None:
+    """What systemd and Slurm do: SIGTERM to every process of the tree, box and entry included."""
+    payload = match_payload(storage, imagery_data(tmp_path / "data", 1, 4), entry_file(tmp_path / "entry", 0.02))
+    jobs = [queue.put("noop", {"wait_s": 30}), queue.put("match", payload)]
+    worker = workers.start("--slots", "2")
+    wait_for(lambda: (queue.get(jobs[1]).progress or {}).get("packets"), what="the match plays")
+    tree = [*workers.descendants(worker), psutil.Process(worker.pid)]
+    for process in tree:
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(signal.SIGTERM)
+    assert worker.wait(20) == 0, workers.log()
+    for job in jobs:
+        row = queue.get(job)
+        assert (row.state, row.faults, row.error) == ("queued", 0, "its worker was stopped"), workers.log()
+    wait_for(lambda: workers.leftovers() == [], 10, "nothing is left")

@@ -56,12 +56,14 @@ def main(
     try:
         place = open_storage(engine, storage or (None if database else own / "storage"))
         grid = Grid(book, entries, data, seeds, _models(model or [], entries), options, shards)
-        cells = enqueue_grid(grid, queue, place)
+        with db.told_clearly(engine):
+            cells = enqueue_grid(grid, queue, place)
         slots = workers if workers >= 0 else 0 if database else len(os.sched_getaffinity(0))
         try:
             _play(cells, queue, place, slots)
         finally:
-            rows = jobs_of(cells, queue)
+            with db.told_clearly(engine):
+                rows = jobs_of(cells, queue)
             write_table(out, table(cells, rows, by_subject))
         done = sum(row.state in ("finished", "failed") for row in rows.values())
         print(f"{out}: {done} of {len(cells)} runs" + ("" if is_done(rows.values()) else "; the same command goes on"))
@@ -109,9 +111,6 @@ def _play(cells: list[Cell], queue: Queue, place: Storage, slots: int) -> None:
     """Work on the queue (or watch others do so) until the grid is done, with a display."""
     import signal
     import threading
-    import time
-
-    from bciarena.jobs.sweep import is_done, jobs_of
 
     stop = threading.Event()
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -127,8 +126,8 @@ def _play(cells: list[Cell], queue: Queue, place: Storage, slots: int) -> None:
     try:
         if work:
             work.run()
-        while not stop.is_set() and not is_done(jobs_of(cells, queue).values()):
-            time.sleep(LOOK_S)
+        while not stop.is_set() and watch.is_alive():
+            stop.wait(LOOK_S)
     finally:
         stop.set()
         watch.join()
@@ -157,6 +156,7 @@ def _watch(cells: list[Cell], queue: Queue, stop: Any) -> None:
     )
     from sqlalchemy.exc import SQLAlchemyError
 
+    from bciarena.jobs.db import is_unreachable, why
     from bciarena.jobs.model import ENDED
     from bciarena.jobs.sweep import is_done, jobs_of
 
@@ -165,11 +165,17 @@ def _watch(cells: list[Cell], queue: Queue, stop: Any) -> None:
     with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bar:
         whole = bar.add_task("runs", total=len(cells))
         lines: dict[int, Any] = {}
+        away = False
         while True:
             try:
                 rows = jobs_of(cells, queue)
-            except SQLAlchemyError:
-                rows = {}  # the worker says that the database is away; the display waits
+                away = False
+            except SQLAlchemyError as error:
+                if not is_unreachable(error):
+                    raise
+                if not away:
+                    bar.console.print(f"sweep: the database is away, trying again: {why(error)}")
+                rows, away = {}, True
             if rows:
                 bar.update(whole, completed=sum(row.state in ENDED for row in rows.values()))
             for job, row in rows.items():

@@ -60,6 +60,7 @@ class RayEngine:
     """
 
     name = "ray"
+    nap_s = 0.05
 
     def __init__(self, storage: Storage, slots: int = 0, address: str = "auto") -> None:
         try:

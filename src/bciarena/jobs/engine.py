@@ -12,6 +12,8 @@ class Engine(Protocol):
 
     name: str
     slots: int
+    nap_s: float
+    """How long the worker may wait in `poll` before it looks whether something was queued."""
 
     def free(self) -> int:
         """How many more jobs it can take now."""

@@ -19,6 +19,7 @@ from bciarena.jobs.storage import Storage
 from bciarena.processes import own_environment, own_python
 
 JOBS_PER_CHILD = 200  # then a fresh process takes its place, so that nothing can pile up
+SPARE_S = 2.0
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -94,6 +95,7 @@ class LocalEngine:
     """
 
     name = "local"
+    nap_s = 0.02
 
     def __init__(self, storage: Storage, slots: int) -> None:
         self.storage = storage
@@ -102,6 +104,7 @@ class LocalEngine:
         self._selector = selectors.DefaultSelector()
         self._idle: list[Child] = []
         self._busy: dict[tuple[int, int], Child] = {}
+        self._spare_at = 0.0
         scratch.clean()
 
     def free(self) -> int:
@@ -112,15 +115,19 @@ class LocalEngine:
         child.start(lease)
         self._busy[lease.name] = child
 
+    def _keep_spare(self) -> None:
+        """Have a process ready for the next job: starting one takes longer than a job should wait."""
+        if not self._idle and self.free() > 0 and time.monotonic() >= self._spare_at:
+            self._spare_at = time.monotonic() + SPARE_S  # one that dies at once is not started again and again
+            self._idle.append(self._spawn())
+
     def _spawn(self) -> Child:
         child = Child(self.storage)
         self._selector.register(child.output, selectors.EVENT_READ, child)
         return child
 
     def poll(self, wait_s: float) -> list[tuple[Lease, Outcome]]:
-        if not self._busy and not self._idle:
-            time.sleep(wait_s)
-            return []
+        self._keep_spare()
         ended = []
         for key, _ in self._selector.select(wait_s):
             child: Child = key.data

@@ -13,9 +13,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
 from bciarena.errors import BadInput
-from bciarena.jobs.db import LEASE_LOCK, now_s, writing
+from bciarena.jobs.bell import ring
+from bciarena.jobs.db import LEASE_LOCK, now_s, reading, writing
 from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.model import ENDED, Job, Worker
+from bciarena.jobs.watch import Watch
 
 __all__ = ["FAULTS_ALLOWED", "LEASE_S", "Lease", "Outcome", "Queue", "enqueue", "to_do"]
 
@@ -56,6 +58,7 @@ def enqueue(
     )
     session.add(job)
     session.flush()
+    ring(session)
     return job
 
 
@@ -75,7 +78,8 @@ def to_do() -> sa.Select[tuple[int]]:
         .outerjoin(running, running.c.team == mine.team)
         .where(
             mine.state == "queued",
-            mine.ready_at <= now_s(),
+            # A moment further ahead than any job waits: the clock was set back since.
+            sa.or_(mine.ready_at <= now_s(), mine.ready_at > now_s() + max(RETRY_S)),
             sa.or_(mine.team_limit.is_(None), mine.team_limit > in_use),
             sa.or_(mine.kind != "join", ~shards_left),
         )
@@ -97,6 +101,7 @@ class Queue:
 
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
+        self._watch = Watch()
 
     def put(self, kind: str, payload: dict[str, Any], **options: Any) -> int:
         """Queue a job in a transaction of its own (options as in `enqueue`); returns its id."""
@@ -114,6 +119,10 @@ class Queue:
 
     def lease(self, worker: str, machine: str = "", lease_s: float = LEASE_S) -> Lease | None:
         """Take the next job, or None when there is nothing to do now."""
+        if self.engine.dialect.name == "postgresql":
+            with reading(self.engine) as session:  # woken all at once, most find nothing: they need not queue up
+                if session.scalar(to_do().limit(1)) is None:
+                    return None
         with writing(self.engine) as session:
             if self.engine.dialect.name == "postgresql":
                 # Two leases at once could take a team over its limit; SQLite's write lock does the same by itself.
@@ -151,6 +160,8 @@ class Queue:
                 .where(Job.id == lease.job, Job.attempt == lease.attempt, Job.state == "leased")
                 .values(**values)
             )
+            if "state" in values:
+                ring(session)  # a place is free, a join may begin
             return bool(done.rowcount)  # type: ignore[attr-defined]
 
     def beat(
@@ -189,21 +200,34 @@ class Queue:
         return self._held(lease, state="queued", leased_until=None, error=why or None, progress=None)
 
     def sweep(self) -> int:
-        """Send back what dead workers held (or end it, at its third fault); anybody may do this at any time."""
+        """Send back what dead workers held (or end it, at its third fault); to be called every second or so.
+
+        Anybody may do this: a lease is dead when this process has seen no heartbeat for as long as it lasts.
+        """
+        held = sa.select(Job.id, Job.attempt, Job.heartbeat_at, Job.leased_until).where(Job.state == "leased")
+        with reading(self.engine) as session:
+            rows = session.execute(held).all()
+            old = sa.select(Worker.name).where(Worker.seen_at < now_s() - FORGET_S)
+            forgotten = list(session.scalars(old))
+        dead = self._watch.dead(
+            (job, attempt, beat or 0.0, (until or 0.0) - (beat or 0.0)) for job, attempt, beat, until in rows
+        )
+        if not dead and not forgotten:
+            return 0
+        error = sa.literal("worker ").concat(Job.worker).concat(" was not heard of for longer than its lease")
+        swept = 0
         with writing(self.engine) as session:
-            error = sa.literal("worker ").concat(Job.worker).concat(" was not heard of for longer than its lease")
-            swept = session.execute(
-                sa.update(Job)
-                .where(Job.state == "leased", Job.leased_until < now_s())
-                .values(**_after_fault(error, False))
-                .execution_options(synchronize_session=False)
-            )
-            session.execute(
-                sa.delete(Worker)
-                .where(Worker.seen_at < now_s() - FORGET_S)
-                .execution_options(synchronize_session=False)
-            )
-            return int(swept.rowcount)  # type: ignore[attr-defined]
+            for job, attempt, beat in dead:
+                done = session.execute(
+                    sa.update(Job)
+                    .where(Job.id == job, Job.attempt == attempt, Job.state == "leased", Job.heartbeat_at == beat)
+                    .values(**_after_fault(error, False))
+                    .execution_options(synchronize_session=False)
+                )
+                swept += int(done.rowcount)  # type: ignore[attr-defined]
+            session.execute(sa.delete(Worker).where(Worker.name.in_(forgotten)))
+            ring(session)
+        return swept
 
     def cancel(self, job: int) -> bool:
         """Stop a job that has not ended, and its shards; whoever runs it learns so at the next heartbeat."""
@@ -213,6 +237,7 @@ class Queue:
                 .where(sa.or_(Job.id == job, Job.parent == job), Job.state.not_in(ENDED))
                 .values(state="cancelled", leased_until=None, ended_at=now_s())
             )
+            ring(session)
             return bool(done.rowcount)  # type: ignore[attr-defined]
 
     def retry(self, job: int) -> bool:
@@ -223,6 +248,7 @@ class Queue:
                 .where(sa.or_(Job.id == job, Job.parent == job), Job.state.in_(("faulted", "cancelled")))
                 .values(state="queued", faults=0, ready_at=now_s(), error=None, ended_at=None, progress=None)
             )
+            ring(session)
             return bool(done.rowcount)  # type: ignore[attr-defined]
 
     def seen(self, worker: str, **about: Any) -> None:

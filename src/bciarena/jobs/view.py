@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from bciarena.jobs.db import now_s
 from bciarena.jobs.model import STATES, Job, Worker
+from bciarena.jobs.queue import RETRY_S
 
 ALIVE_S = 30.0  # a worker seen within this time counts as alive
 
@@ -20,7 +21,7 @@ def snapshot(session: Session, most: int = 50) -> dict[str, Any]:
     counted = session.execute(sa.select(Job.state, sa.func.count()).group_by(Job.state))
     counts = {state: number for state, number in counted}  # noqa: C416 - rows are no pairs to mypy
     workers = session.scalars(sa.select(Worker).order_by(Worker.name)).all()
-    alive = [worker for worker in workers if now - worker.seen_at < ALIVE_S]
+    alive = [worker for worker in workers if abs(now - worker.seen_at) < ALIVE_S]
     running = session.scalars(sa.select(Job).where(Job.state == "leased").order_by(Job.started_at)).all()
     by_team = Counter(job.team for job in running)
     waiting = session.scalars(
@@ -85,7 +86,7 @@ def _row(job: Job, now: float) -> dict[str, Any]:
 def _why(job: Job, now: float, by_team: Counter[str], shards_left: dict[int, int], alive: list[Worker]) -> str:
     if shards_left.get(job.id):
         return f"{shards_left[job.id]} of its shards are not done"
-    if job.ready_at > now:
+    if now < job.ready_at <= now + max(RETRY_S):
         return f"tried again in {job.ready_at - now:.0f} s, after: {job.error}"
     if job.team_limit is not None and by_team[job.team] >= job.team_limit:
         return f"team {job.team} has {by_team[job.team]} running (limit {job.team_limit})"

@@ -23,6 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 import bciarena
 from bciarena.jobs import db, scratch
+from bciarena.jobs.bell import bell_of
 from bciarena.jobs.engine import Engine
 from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.model import Job
@@ -31,7 +32,7 @@ from bciarena.jobs.storage import Storage, Unwell
 
 BEATS_PER_LEASE = 15
 LOOKS_EVERY = 2  # beats, for saying that the worker lives and for sweeping after others
-LEAST_WAIT_S, MOST_WAIT_S = 0.02, 0.5  # between two looks at an empty queue
+LOOK_S = 0.5  # between two looks at an empty queue when no bell rings
 DATABASE_WAIT_S = 1.0
 UNWELL_WAIT_S = (2.0, 60.0)
 CLEAN_EVERY_S = 3600.0
@@ -91,20 +92,25 @@ class Work:
         """Work until told to stop; what is unfinished then goes back to the queue, uncounted."""
         beats = threading.Thread(target=self._beat_forever, name="heartbeat", daemon=True)
         beats.start()
+        bell = bell_of(self.queue.engine)
+        look_at = 0.0
         try:
-            wait_s = LEAST_WAIT_S
             while not self.stopping.is_set():
                 self._clean()
-                took = self._fill()
-                self._ended += self.engine.poll(0.0 if took and self.engine.free() else wait_s)
-                busy = took or bool(self._ended)
+                rang, took = bell.rang(), False
+                if rang or time.monotonic() >= look_at:
+                    took = self._fill()
+                    if self.once and not self._held and not self._ended and self._nothing_left():
+                        break
+                    look_at = time.monotonic() + (0.0 if took else LOOK_S)
+                self._ended += self.engine.poll(0.0 if took and self.engine.free() else self.engine.nap_s)
+                if self._ended:
+                    look_at = 0.0  # there is room again
                 self._commit()
                 self._drop()
-                if self.once and not self._held and not self._ended and self._nothing_left():
-                    break
-                wait_s = LEAST_WAIT_S if busy else min(wait_s * 1.5, MOST_WAIT_S)
         finally:
             self.stopping.set()
+            bell.close()
             self.engine.close()
             beats.join(timeout=db.CONNECT_S + 5)
             self._ask(self._leave)
@@ -172,6 +178,10 @@ class Work:
         """Hand in what ended; what cannot be handed in now waits, and its lease is kept alive."""
         while self._ended:
             lease, outcome = self._ended[0]
+            if self.stopping.is_set() and outcome.verdict in ("", "killed"):
+                # Whoever stopped us may have stopped all we had started: that says nothing about the job.
+                self._ended.pop(0)
+                continue
             taken = self._ask(lambda lease=lease, outcome=outcome: self.queue.commit(lease, outcome))  # type: ignore[misc]
             if taken is None:
                 return
