@@ -6,19 +6,20 @@ import json
 import shutil
 import subprocess
 import sys
+import tomllib
 
 import pytest
 from typer.testing import CliRunner
 
 from bciarena.cli import main as arena
-from bciarena.contests import RULEBOOKS, rulebook
+from bciarena.contests import CONTESTS, RULEBOOKS, contest, rulebook
 from bciarena.inprocess import play
 from bciarena.report.figures import all_figures
 from bciarena.report.insight import alternatives
 from bciarena.report.kept import open_run
 from bciarena.report.page import render
 from bciarena.report.replay import replay
-from bciarena.report.texts import EN, ZH
+from bciarena.report.texts import EN, ZH, worded, words_of
 from bciarena.simulator import Order, make
 from tests.making import write_folder
 
@@ -223,6 +224,47 @@ def test_both_languages_have_the_same_words():
     assert EN.keys() == ZH.keys()
 
 
+@pytest.mark.parametrize("book", RULEBOOKS.values(), ids=lambda book: book.name)
+def test_a_contest_says_the_same_in_both_languages(book):
+    """Chinese falls back to English word by word, so what it lacks must be looked for in its own file."""
+    folder = contest(book).folder
+    files = [folder / f"words.{code}.toml" for code in ("en", "zh")]
+    en, zh = (tomllib.loads(path.read_text("utf-8")) if path.is_file() else {} for path in files)
+    for table in ("report", "metrics"):
+        assert en.get(table, {}).keys() == zh.get(table, {}).keys()
+        assert not any(word in EN for word in en.get(table, {})), "a contest's own word must not hide a shared one"
+
+
+def test_shared_words_name_no_contest():
+    """What is true of one contest only stands in its folder."""
+    own = {
+        word for one in CONTESTS.values() for table in ("report", "metrics") for word in one.words["en"].get(table, {})
+    }
+    assert not own & EN.keys()
+
+
+def test_a_contest_without_words_still_gets_its_page(tmp_path, monkeypatch):
+    """A stranger's folder: rules and score of its own, and a report part that says things nobody has words for."""
+    folder = tmp_path / "stranger"
+    shutil.copytree(contest("rehab").folder, folder, ignore=shutil.ignore_patterns("words.*"))
+    for file in folder.rglob("*.py"):
+        text = file.read_text("utf-8").replace("bciarena.contests.rehab.", ".")
+        file.write_text(text.replace("rehab/1", "stranger/1"), "utf-8")
+    monkeypatch.setattr("bciarena.contests.CONTESTS", dict(CONTESTS))
+    monkeypatch.setenv("ARENA_CONTESTS", "")
+    try:
+        book = rulebook(str(folder))
+        data = write_folder(book, tmp_path / "data", [codes_of(book, 8), codes_of(book, 6)])
+        play(Guesses(), book.id, data, out=tmp_path / "run")
+        text = render(tmp_path / "run")
+    finally:
+        RULEBOOKS.pop("stranger/1", None)
+        CONTESTS.pop("stranger", None)
+    assert "side accuracy" in text
+    assert "sides: n " in text
+    assert "no wrong side" in text
+
+
 def test_figures_as_files(run, browser, tmp_path):
     command = [
         sys.executable,
@@ -282,7 +324,7 @@ def test_a_page_says_where_the_points_went(any_run, page, tmp_path):
     file.write_text(render(any_run), "utf-8")
     page.goto(file.as_uri())
     said = page.inner_text("#glance")
-    assert EN[f"hint_{next(iter(others))}"] in said
+    assert worded(words_of(run.book)["en"], f"hint_{next(iter(others))}") in said
     assert f"Of {len(run.trials)} trials" in said
     page.click("#language")
     assert f"共 {len(run.trials)} 个试次" in page.inner_text("#glance")

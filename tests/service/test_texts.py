@@ -7,9 +7,10 @@ import string
 from pathlib import Path
 
 import bciarena.service
-from bciarena.contests import RULEBOOKS
+from bciarena.contests import RULEBOOKS, contest
 from bciarena.report.part import part_of
 from bciarena.service.texts import LANGUAGES
+from bciarena.service.words import challenge_title
 
 EN, ZH = LANGUAGES["en"], LANGUAGES["zh"]
 HOME = Path(bciarena.service.__file__).parent
@@ -44,6 +45,8 @@ def test_every_key_that_is_used_is_there():
 
 def test_every_challenge_and_column_has_a_name():
     for book in RULEBOOKS.values():
-        assert f"challenge.{book.name}" in EN
-        for column in part_of(book).columns:
-            assert f"metric.{column}" in EN
+        for language in LANGUAGES:
+            assert challenge_title(language, book.name) not in ("", book.name)
+            own = contest(book).words[language].get("metrics", {})
+            for column in part_of(book).columns:
+                assert column in own or f"metric.{column}" in LANGUAGES[language]

@@ -69,14 +69,16 @@ class Contest:
 
     @cached_property
     def words(self) -> dict[str, Mapping[str, Any]]:
-        """What the contest says, by language; a language without a file speaks English."""
+        """What the contest says, by language, table by table; what a language does not have it says in English."""
         found: dict[str, Mapping[str, Any]] = {}
         for language in LANGUAGES:
             path = self.folder / f"words.{language}.toml"
             try:
-                found[language] = tomllib.loads(path.read_text("utf-8")) if path.is_file() else found.get("en", {})
+                own = tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
             except (OSError, ValueError) as error:
                 raise BadInput(f"{path}: {error}") from error
+            english = found.get("en", {})
+            found[language] = {table: {**english.get(table, {}), **own.get(table, {})} for table in {**english, **own}}
         return found
 
     def title(self, language: str) -> str:

@@ -37,12 +37,15 @@ class Scoring(ABC):
         Further rates that block and subject rows show.
     hidden : frozenset of str
         Rates that serve rows only and are no metric of the run.
+    shares : frozenset of str
+        Rates between 0 and 1: shown as per cent, and no interval leaves that range.
     """
 
     own = "score"
     block_columns: tuple[str, ...] = ("accuracy", "mean_length_s")
     subject_columns: tuple[str, ...] = ()
     hidden: frozenset[str] = frozenset()
+    shares: frozenset[str] = frozenset({"accuracy"})
 
     @abstractmethod
     def marks(self, rules: Rulebook, trial: Trial) -> dict[str, int]:

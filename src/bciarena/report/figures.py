@@ -1,6 +1,6 @@
 """The figures of a run as Plotly specifications: plain dictionaries, drawn by the page or by plotly itself.
 
-Words are keys of report.texts; a specification is turned into one language by ``worded``.
+Words that begin with @ are keys of report.texts or of the contest's own words; the page puts them into a language.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def timeline(run: KeptRun) -> Figure | None:
     layout = _axes("@time_in_block_s", None) | {"barmode": "overlay", "height": 160 + 26 * rows}
     layout["yaxis"] |= {"autorange": "reversed", "type": "category"}
     counts = Counter(map(outcome, run.trials))
-    return Figure("timeline", traces, layout, listed(counts))
+    return Figure("timeline", traces, layout, listed(run.book, counts))
 
 
 def confusion(run: KeptRun) -> Figure | None:
@@ -112,7 +112,7 @@ def confusion(run: KeptRun) -> Figure | None:
     layout["xaxis"]["type"] = layout["yaxis"]["type"] = "category"
     layout["yaxis"]["autorange"] = "reversed"
     right = int(sum(grid[truths.index(t), answers.index(t)] for t in truths))
-    return Figure("confusion", [heat], layout, said("alt_diagonal", right=right, n=int(grid.sum())))
+    return Figure("confusion", [heat], layout, said(run.book, "alt_diagonal", right=right, n=int(grid.sum())))
 
 
 def score_against_time(run: KeptRun) -> Figure | None:
@@ -125,7 +125,7 @@ def score_against_time(run: KeptRun) -> Figure | None:
     line = {"type": "scatter", "mode": "lines+markers", "x": times, "y": scores, "name": "@fixed_time"}
     mark: dict[str, Any] = {"type": "scatter", "mode": "markers", "x": own[0], "y": own[1], "name": "@this_run"}
     mark |= {"marker": {"size": 12, "symbol": "diamond", "color": COLOURS["wrong"]}}
-    alt = said("alt_fixed", best_s=times[best], best=scores[best], own=run.score["score"])
+    alt = said(run.book, "alt_fixed", best_s=times[best], best=scores[best], own=run.score["score"])
     return Figure("score_against_time", [line, mark], _axes("@answer_time_s", "@score"), alt)
 
 
@@ -136,7 +136,9 @@ def by_subject(run: KeptRun) -> Figure:
     bar |= {"text": [f"{v:.2f}" for v in values.values()], "textposition": "auto"}
     layout = _axes("@subject", "@accuracy")
     layout["yaxis"]["range"] = [0, 1]
-    return Figure("by_subject", [bar], layout, listed({name: f"{value:.2f}" for name, value in values.items()}))
+    return Figure(
+        "by_subject", [bar], layout, listed(run.book, {name: f"{value:.2f}" for name, value in values.items()})
+    )
 
 
 def subject_accuracy(run: KeptRun) -> dict[str, float]:
@@ -163,7 +165,7 @@ def answer_times(run: KeptRun) -> Figure | None:
         return None
     layout = _axes("@answer_time_s", "@trials") | {"barmode": "stack"}
     layout["xaxis"]["range"] = [0, 1.1 * max(*everything, run.book.limit_s or 0.0)]
-    return Figure("answer_times", traces, layout, said("alt_median", s=float(np.median(everything))))
+    return Figure("answer_times", traces, layout, said(run.book, "alt_median", s=float(np.median(everything))))
 
 
 def thinking(run: KeptRun) -> Figure | None:
@@ -191,7 +193,7 @@ def thinking(run: KeptRun) -> Figure | None:
     layout = _axes("@data_s", "@think_ms")
     layout["yaxis"]["type"] = "log"
     p50, p99 = np.percentile(run.think_s, [50, 99]) * 1e3
-    return Figure("thinking", traces, layout, said("alt_thinking", p50=p50, p99=p99, ms=packet_s * 1e3))
+    return Figure("thinking", traces, layout, said(run.book, "alt_thinking", p50=p50, p99=p99, ms=packet_s * 1e3))
 
 
 def cumulative(run: KeptRun) -> Figure:
@@ -204,19 +206,8 @@ def cumulative(run: KeptRun) -> Figure:
         x.append(f"S{key[0]} B{key[1]}")
         y.append(run.book.score(seen).score)
     line = {"type": "scatter", "mode": "lines+markers", "x": x, "y": y}
-    return Figure("cumulative", [line], _axes("@block", "@score"), said("alt_course", first=y[0], last=y[-1]))
+    return Figure("cumulative", [line], _axes("@block", "@score"), said(run.book, "alt_course", first=y[0], last=y[-1]))
 
 
 def _axes(x: str | None, y: str | None) -> dict[str, Any]:
     return {"xaxis": {"title": {"text": x}}, "yaxis": {"title": {"text": y}}, "height": 360}
-
-
-def worded(value: Any, words: dict[str, str]) -> Any:
-    """A specification with its ``@keys`` replaced by the words of one language."""
-    if isinstance(value, str) and value.startswith("@"):
-        return words.get(value[1:], value[1:])
-    if isinstance(value, dict):
-        return {key: worded(item, words) for key, item in value.items()}
-    if isinstance(value, list) and any(isinstance(item, dict | list | str) for item in value[:1]):
-        return [worded(item, words) for item in value]
-    return value

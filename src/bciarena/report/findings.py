@@ -6,6 +6,8 @@ from collections import Counter
 
 import numpy as np
 
+from bciarena.contests import contest
+from bciarena.contests.contest import LANGUAGES
 from bciarena.report.figures import outcome, subject_accuracy
 from bciarena.report.kept import KeptRun
 from bciarena.report.part import part_of
@@ -17,12 +19,12 @@ def findings(run: KeptRun) -> list[Said]:
     if not run.trials:
         return []
     counts = Counter(map(outcome, run.trials))
-    found = [said("say_outcomes", n=len(run.trials), counts=listed(dict(counts.most_common())))]
+    found = [said(run.book, "say_outcomes", n=len(run.trials), counts=listed(run.book, dict(counts.most_common())))]
     people = subject_accuracy(run)
     ranked = sorted(people.items(), key=lambda item: item[1])
     if ranked and ranked[-1][1] - ranked[0][1] >= 0.01:
         (worst, worst_p), (best, best_p) = ranked[0], ranked[-1]
-        found.append(said("say_people", best=best, best_p=best_p, worst=worst, worst_p=worst_p))
+        found.append(said(run.book, "say_people", best=best, best_p=best_p, worst=worst, worst_p=worst_p))
     own = part_of(run.book)
     if own.findings:
         found += own.findings(run)
@@ -31,7 +33,7 @@ def findings(run: KeptRun) -> list[Said]:
     packet_s = run.book.packet_n / run.book.rate
     slow = int(np.count_nonzero(run.think_s > packet_s))
     if slow:
-        found.append(said("say_slow", n=slow, m=run.think_s.size, ms=packet_s * 1e3))
+        found.append(said(run.book, "say_slow", n=slow, m=run.think_s.size, ms=packet_s * 1e3))
     return found
 
 
@@ -44,8 +46,9 @@ def _mistake(run: KeptRun) -> list[Said]:
     if not wrong or wrong.most_common(1)[0][1] < 2:
         return []
     (truth, answer), n = wrong.most_common(1)[0]
-    return [said("say_mistake", truth=_named(run, truth), answer=_named(run, str(answer)), n=n)]
+    return [said(run.book, "say_mistake", truth=_named(run, truth), answer=_named(run, str(answer)), n=n)]
 
 
-def _named(run: KeptRun, code: str) -> str:
-    return f"{code} ({run.book.vocabulary[code]})"
+def _named(run: KeptRun, answer: str) -> Said:
+    own = contest(run.book)
+    return {language: f"{answer} ({own.answers(language)[answer]})" for language in LANGUAGES}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from bciarena.report.insight import alternatives, fixed_time_curve, perfect_at_o
 from bciarena.report.kept import KeptRun, open_run
 from bciarena.report.replay import replay
 from bciarena.report.statistics import intervals
-from bciarena.report.texts import WORDS, Said
+from bciarena.report.texts import WORDS, Said, worded, words_of
 from bciarena.runs.folder import LEDGER, RunFolder
 
 PAGE_MOST = 4_700_000  # bytes
@@ -44,7 +44,8 @@ def render(folder: Path, language: str = "en", data: Path | None = None) -> str:
         raise BadInput(f"unknown language {language!r}: choose en or zh")
     run = open_run(folder, data)
     environment = Environment(loader=PackageLoader("bciarena.report"), autoescape=True, trim_blocks=True)
-    environment.globals.update(t=_both, said=_spans)
+    words = words_of(run.book)
+    environment.globals.update(t=partial(_both, words), said=_spans)
     template = environment.get_template("report.html")
     figures = all_figures(run)
     values = {
@@ -63,7 +64,7 @@ def render(folder: Path, language: str = "en", data: Path | None = None) -> str:
     }
 
     def page(played: dict[str, Any] | None, why: str) -> str:
-        content = {"words": WORDS, "figures": [f._asdict() for f in figures], "replay": played}
+        content = {"words": words, "figures": [f._asdict() for f in figures], "replay": played}
         text = json.dumps(content, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
         return template.render(values, replay=played, replay_note=why, content=text)
 
@@ -71,9 +72,9 @@ def render(folder: Path, language: str = "en", data: Path | None = None) -> str:
     return page(*replay(run, PAGE_MOST - len(page(None, "").encode())))
 
 
-def _both(key: str) -> Any:
+def _both(words: dict[str, Said], key: str) -> Any:
     """A word in both languages; style sheet and switch show one of them."""
-    return _spans({code: words.get(key, key) for code, words in WORDS.items()})
+    return _spans({code: worded(own, key) for code, own in words.items()})
 
 
 def _spans(texts: Said) -> Any:

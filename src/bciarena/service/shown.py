@@ -7,8 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-SHARES = frozenset({"accuracy", "fpr", "accuracy_real", "accuracy_subject", "side_accuracy"})
-COUNTS = frozenset({"blocks_passed", "total", "flicker"})
+from bciarena.contests import RULEBOOKS
 
 
 def metric(value: Any, name: str) -> str:
@@ -17,12 +16,12 @@ def metric(value: Any, name: str) -> str:
         return "–"
     if isinstance(value, bool):
         return "✓" if value else "✗"
-    if name in SHARES:
+    if any(name in book.scoring.shares for book in RULEBOOKS.values()):
         return f"{100 * value:.1f} %"
     if name.endswith("_s"):
         return f"{value:.2f} s"
-    if name in COUNTS:
-        return f"{value:g}"
+    if isinstance(value, int):
+        return str(value)
     return f"{value:.2f}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,6 +27,7 @@ from bciarena.service.security import COOKIE, COOKIE_AGE_S, Signer, Visit, new_v
 from bciarena.service.settings import Settings
 from bciarena.service.shown import FILTERS
 from bciarena.service.texts import LANGUAGES, say
+from bciarena.service.words import challenge_title, unit_name
 
 HERE = Path(__file__).parent
 
@@ -170,6 +172,8 @@ class Page(Asker):
         notice = self.request.query_params.get("said", "")
         text = self.site.templates.get_template(template).render(
             t=self.say,
+            challenge_title=partial(challenge_title, self.lang),
+            unit_name=partial(unit_name, self.lang),
             lang=self.lang,
             me=self.account,
             path=self.request.url.path,

@@ -8,9 +8,12 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from bciarena.contests import CONTESTS, Rulebook
+from bciarena.contests import contest as find_contest
 from bciarena.jobs.model import Job
 from bciarena.service.models import Contest, Phase, Submission
 from bciarena.service.submissions import Status, status_of
+from bciarena.service.texts import LANGUAGES
 
 Say = Callable[..., str]
 
@@ -33,6 +36,21 @@ def status_words(t: Say, status: Status) -> str:
             reports=at.get("reports", 0),
         )
     return ""
+
+
+def challenge_title(lang: str, name: str) -> str:
+    """What a challenge is called; one that is no longer installed by its name."""
+    return CONTESTS[name].title(lang) if name in CONTESTS else name
+
+
+def metric_name(lang: str, book: Rulebook, name: str) -> str:
+    """What a metric is called: by the contest's own words, else by ours, else its name made readable."""
+    own: dict[str, str] = find_contest(book).words[lang].get("metrics", {})
+    return own.get(name) or LANGUAGES[lang].get(f"metric.{name}") or name.replace("_", " ")
+
+
+def unit_name(lang: str, unit: str) -> str:
+    return LANGUAGES[lang].get(f"unit.{unit}", unit)
 
 
 def contest_title(lang: str, contest: Contest) -> str:

@@ -45,7 +45,7 @@ def detection(run: KeptRun) -> Figure:
         "yaxis": {"title": {"text": "@told_rightly"}, "range": [0, 1]},
         "height": 360,
     }
-    alt = listed({name: f"{value:.2f}" for name, value in zip(names, values, strict=True)})
+    alt = listed(run.book, {name: f"{value:.2f}" for name, value in zip(names, values, strict=True)})
     return Figure("detection", [bar], layout, alt)
 
 
@@ -76,7 +76,9 @@ def identity(run: KeptRun) -> Figure:
     }
     layout = {"xaxis": {"title": {"text": "@answer"}, "type": "category"}, "height": 560}
     layout["yaxis"] = {"title": {"text": "@truth"}, "type": "category", "autorange": "reversed"}
-    return Figure("identity", [heat], layout, said("alt_diagonal", right=int(np.trace(grid)), n=int(grid.sum())))
+    return Figure(
+        "identity", [heat], layout, said(run.book, "alt_diagonal", right=int(np.trace(grid)), n=int(grid.sum()))
+    )
 
 
 def findings(run: KeptRun) -> list[Said]:
@@ -84,12 +86,12 @@ def findings(run: KeptRun) -> list[Said]:
     groups = told_rightly(run)
     real = groups.pop("@real", [])
     fakes = [right for own in groups.values() for right in own]
-    found = [said("say_real", n=real.count(False), m=len(real), k=fakes.count(False), j=len(fakes))]
+    found = [said(run.book, "say_real", n=real.count(False), m=len(real), k=fakes.count(False), j=len(fakes))]
     if len(groups) > 1:
         name = min(groups, key=lambda kind: float(np.mean(groups[kind])))
-        found.append(said("say_generator", name=listed({name: ""}), p=float(np.mean(groups[name]))))
+        found.append(said(run.book, "say_generator", name=listed(run.book, {name: ""}), p=float(np.mean(groups[name]))))
     wrong = sum(not subject_right(run.book, t) for t in run.trials)
-    return [*found, said("say_person", n=wrong, m=len(run.trials))]
+    return [*found, said(run.book, "say_person", n=wrong, m=len(run.trials))]
 
 
 def _answered(book: Rulebook, trial: Trial, real: bool, whose: bool) -> Trial:

@@ -29,6 +29,7 @@ class LivenessScore(Scoring):
 
     block_columns = ("accuracy", "itr_real", "itr_subject", "accuracy_real", "accuracy_subject", "mean_length_s")
     hidden = frozenset({"accuracy"})
+    shares = frozenset({"accuracy", "accuracy_real", "accuracy_subject"})
 
     def marks(self, rules: Rulebook, trial: Trial) -> dict[str, int]:
         return {

@@ -34,7 +34,7 @@ def sides(run: KeptRun) -> Figure:
         for kind, colour in kinds.items()
     ]
     layout = {"barmode": "stack", "yaxis": {"title": {"text": "@trials"}}, "height": 360}
-    return Figure("sides", traces, layout, listed({kind: sum(counts[kind].values()) for kind in kinds}))
+    return Figure("sides", traces, layout, listed(run.book, {kind: sum(counts[kind].values()) for kind in kinds}))
 
 
 def _side_kind(trial: Trial) -> str:
@@ -50,7 +50,7 @@ def findings(run: KeptRun) -> list[Said]:
     answered = [t for t in run.trials if t.status == "in_time"]
     sides = sum(not side_right(t) for t in answered)
     actions = sum(side_right(t) and not t.correct for t in answered)
-    return [said("say_sides", n=sides, m=len(answered), k=actions)]
+    return [said(run.book, "say_sides", n=sides, m=len(answered), k=actions)]
 
 
 def _side_mended(book: Rulebook, trial: Trial) -> Trial:

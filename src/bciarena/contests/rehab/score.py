@@ -18,6 +18,8 @@ def side_right(trial: Trial) -> bool:
 class RehabScore(Scoring):
     """Sum of the points of all trials; the ITR is shown beside it and touches nothing (R11)."""
 
+    shares = frozenset({"accuracy", "side_accuracy"})
+
     def marks(self, rules: Rulebook, trial: Trial) -> dict[str, int]:
         side = side_right(trial)
         part = rules.constants["side_points"] if side else 0

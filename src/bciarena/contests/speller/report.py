@@ -42,7 +42,7 @@ def key_map(run: KeptRun) -> Figure:
         min((r, names[k]) for k, r in enumerate(rate) if r is not None) if any(r is not None for r in rate) else None
     )
     n = sum(alarms.values())
-    alt = said("alt_keys", rate=worst[0], key=worst[1], n=n) if worst else said("alt_alarms", n=n)
+    alt = said(run.book, "alt_keys", rate=worst[0], key=worst[1], n=n) if worst else said(run.book, "alt_alarms", n=n)
     return Figure("key_map", [heat], layout, alt)
 
 
@@ -50,7 +50,11 @@ def findings(run: KeptRun) -> list[Said]:
     """False alarms."""
     still = [t for t in run.trials if t.status in ("quiet", "false_positive")]
     alarms = sum(t.status == "false_positive" for t in still)
-    return [said("say_alarms", n=alarms, m=len(still))] if still else []
+    return (
+        [said(run.book, "say_alarms", n=alarms, m=len(still), limit=float(run.book.constants["fpr_limit"]))]
+        if still
+        else []
+    )
 
 
 REPORT = Part(

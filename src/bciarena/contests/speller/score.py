@@ -30,6 +30,7 @@ class SpellerScore(Scoring):
     block_columns = ("accuracy", "mean_length_s", "fpr", "flicker")
     subject_columns = ("fpr",)
     hidden = frozenset({"flicker"})
+    shares = frozenset({"accuracy", "fpr"})
 
     def marks(self, rules: Rulebook, trial: Trial) -> dict[str, int]:
         still = trial.status in ("false_positive", "quiet")

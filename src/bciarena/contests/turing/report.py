@@ -29,13 +29,26 @@ def turing_trace(run: KeptRun) -> Figure:
             {"type": "scatter", "mode": "lines+markers", "x": x, "y": y, "name": f"S{subject} B{block}", "marker": mark}
         )
     layout = {"xaxis": {"title": {"text": "@trial"}}, "yaxis": {"title": {"text": "@running_score"}}, "height": 420}
-    return Figure("turing_trace", traces, layout, said("alt_target", n=passed, m=len(traces)))
+    return Figure(
+        "turing_trace",
+        traces,
+        layout,
+        said(run.book, "alt_target", n=passed, m=len(traces), share=float(run.book.constants["target"])),
+    )
 
 
 def findings(run: KeptRun) -> list[Said]:
     """Blocks that passed."""
     scores = [block["score"] for block in run.score["blocks"]]
-    return [said("say_target", n=sum(score > 0 for score in scores), m=len(scores))]
+    return [
+        said(
+            run.book,
+            "say_target",
+            n=sum(score > 0 for score in scores),
+            m=len(scores),
+            share=float(run.book.constants["target"]),
+        )
+    ]
 
 
 REPORT = Part(

@@ -6,7 +6,7 @@ const drawn = new Set();
 const language = () => (page.lang === "zh" ? "zh" : "en");
 
 function worded(value) {
-  if (typeof value === "string") return value.startsWith("@") ? content.words[language()][value.slice(1)] ?? value.slice(1) : value;
+  if (typeof value === "string") return value.startsWith("@") ? content.words[language()][value.slice(1)] ?? value.slice(1).replaceAll("_", " ") : value;
   if (Array.isArray(value)) return typeof value[0] === "number" ? value : value.map(worded);
   if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, worded(v)]));
   return value;
@@ -67,7 +67,7 @@ function label() { // what a screen reader says cannot be switched by style alon
   const words = content.words[language()];
   for (const place of document.querySelectorAll("[data-label]")) place.ariaLabel = words[place.dataset.label];
   for (const figure of content.figures)
-    document.getElementById(`figure-${figure.name}`).ariaLabel = `${words["fig_" + figure.name]}: ${figure.alt[language()]}`;
+    document.getElementById(`figure-${figure.name}`).ariaLabel = `${words["fig_" + figure.name] ?? figure.name}: ${figure.alt[language()]}`;
 }
 label();
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
@@ -15,7 +16,7 @@ from bciarena.service import contests, submissions
 from bciarena.service.boards import PAGE
 from bciarena.service.models import Contest, Membership, Phase
 from bciarena.service.site import APage, Page
-from bciarena.service.words import contest_title, phase_title
+from bciarena.service.words import challenge_title, contest_title, metric_name, phase_title, unit_name
 
 router = APIRouter()
 ANSWERS_SHOWN = 8
@@ -33,7 +34,7 @@ def _card(page: Page, contest: Contest) -> dict[str, Any]:
     return {
         "slug": contest.slug,
         "title": contest_title(page.lang, contest),
-        "about": _about(page, contest).split("\n")[0][:200] or page.say(f"challenge.{book.name}"),
+        "about": _about(page, contest).split("\n")[0][:200] or challenge_title(page.lang, book.name),
         "art": book.name,
         "unit": book.unit,
         "state": contests.phase_state(phase),
@@ -131,6 +132,8 @@ def _board(page: Page, phase: Phase) -> Markup:
         rows = board.sorted_by(sort, down)[(number - 1) * PAGE : number * PAGE]
         template = page.site.templates.get_template("board.html")
         view = {"sort": sort, "down": down, "page": number, "pages": pages, "open_runs": open_runs}
-        return template.render(t=page.say, board=board, rows=rows, **view)
+        book = find_rulebook(board.rulebook)
+        names = {"metric_name": partial(metric_name, page.lang, book), "unit_name": partial(unit_name, page.lang)}
+        return template.render(t=page.say, board=board, rows=rows, **names, **view)
 
     return Markup(page.site.boards.drawn(phase.id, board.revision, (page.lang, sort, down, number, open_runs), draw))

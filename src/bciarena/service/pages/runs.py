@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,7 +20,7 @@ from bciarena.service.models import Result, Submission
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.results import score_of_run
 from bciarena.service.site import APage, Page, Site
-from bciarena.service.words import contest_title, phase_title, status_words
+from bciarena.service.words import contest_title, metric_name, phase_title, status_words
 
 router = APIRouter()
 LOG_SHOWN = 16_000
@@ -50,6 +51,7 @@ def show(run_id: int, page: Page = APage) -> HTMLResponse:
         unit=find_rulebook(contest.rulebook).unit,
         contest_title=f"{contest_title(page.lang, contest)} · {phase_title(page.say, run.phase)}",
         knows=page.knows,
+        metric_name=partial(metric_name, page.lang, find_rulebook(contest.rulebook)),
         manages=manages,
         blocks=blocks,
         block_columns=list(blocks[0]) if blocks else [],
