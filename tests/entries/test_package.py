@@ -207,7 +207,10 @@ def test_nothing_of_the_entry_is_run(tmp_path: Path) -> None:
     ("files", "words"),
     [
         ({"Algorithm/x.py": "class Mine:\n    pass\n"}, "no class AlgorithmImplementMI.*found: Mine"),
-        ({"Algorithm/a/AlgorithmImplementMI.py": MI, "Algorithm/b.py": MI}, "2 classes to choose from"),
+        (
+            {"Algorithm/a/AlgorithmImplementMI.py": MI, "Algorithm/b/AlgorithmImplementMI.py": MI},
+            "2 classes to choose from",
+        ),
         ({"readme.txt": "hello"}, "holds no entry"),
         ({**OWN, "config.json": '{"python": "snake"}'}, "no Python version"),
         ({**OWN, "config.json": "{"}, "config.json: cannot be read"),

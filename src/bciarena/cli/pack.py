@@ -11,12 +11,13 @@ def main(
     challenge: Annotated[str, typer.Option(help="the contest it is for: name, name/version or folder")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="where to: a .zip or .tar.gz")],
     python: Annotated[str | None, typer.Option(metavar="X.Y", help="the Python to compile with")] = None,
+    entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="which class plays")] = None,
 ) -> None:
     """Compile an entry to .pyc and pack it for upload."""
     from bciarena.contests import rulebook
     from bciarena.entries.packing import pack
 
-    done = pack(folder, rulebook(challenge), out, python)
+    done = pack(folder, rulebook(challenge), out, python, entry=entry)
     for warning in done.warnings:
         typer.echo(f"note: {warning}", err=True)
     typer.echo(f"{done.file}: {len(done.names)} files, {done.file.stat().st_size / 1024:.0f} KiB, Python {done.python}")

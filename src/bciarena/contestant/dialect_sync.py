@@ -1,15 +1,17 @@
 """Plays an entry of dialect A or B: one task object with the verbs of both."""
 
+import sys
+
 from .faces import synchronous
 from .names import shared_class
 
 
 class Task(synchronous.TaskInterface, synchronous.ProblemInterface):
-    """``task`` of dialect A, ``problemInterface`` of dialect B and ``comm_proxy`` of its 2023 variant."""
+    """``task`` of dialect A, ``problemInterface`` of B, ``comm_proxy`` of 2023, ``algo_sys_mng`` of 2022 online."""
 
-    def __init__(self, client, model):
+    def __init__(self, client):
         self._client = client
-        self._model = model
+        self._model, self._modules = synchronous.DataModel, 0
         self._finished = False
 
     def get_data(self):
@@ -19,6 +21,9 @@ class Task(synchronous.TaskInterface, synchronous.ProblemInterface):
         if packet is None:
             raise EOFError("there is no more data")
         self._finished = flag = packet.finished
+        if len(sys.modules) != self._modules:  # an entry may import its DataModel as late as it likes
+            self._model = shared_class("DataModel", "DataModel", synchronous.DataModel)
+            self._modules = len(sys.modules)
         data_model = self._model.__new__(self._model)
         start, person = packet.start, packet.subject
         fields = {
@@ -59,10 +64,10 @@ def answer_of(report_model):
 
 def inject(entry, task):
     """Give the entry its task under every name the contests used."""
-    for setter in ("set_task", "setProblemInterface"):
+    for setter in ("set_task", "setProblemInterface", "set_algorithm_system_manager", "set_comm_proxy"):
         if callable(getattr(entry, setter, None)):
             getattr(entry, setter)(task)
-    for name in ("task", "_problemInterface", "problemInterface", "ProblemInterface", "comm_proxy"):
+    for name in ("task", "_problemInterface", "problemInterface", "ProblemInterface", "comm_proxy", "algo_sys_mng"):
         try:
             setattr(entry, name, task)
         except AttributeError:  # a read-only property of the entry's own: its setter above has done it
@@ -71,6 +76,5 @@ def inject(entry, task):
 
 def play_sync(entry, client):
     """Run an entry of dialect A or B to its end."""
-    model = shared_class("DataModel", "DataModel", synchronous.DataModel)
-    inject(entry, Task(client, model))
+    inject(entry, Task(client))
     entry.run()

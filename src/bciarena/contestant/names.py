@@ -12,7 +12,7 @@ import sys
 
 from .faces import asynchronous, synchronous
 
-ROOTS = ("Algorithm", "AlgorithmImplement", "Framework", "Task", "Challenge")
+ROOTS = ("Algorithm", "AlgorithmImplement", "AlgorithmSystem", "Framework", "Task", "Challenge")
 FOLDERS = ("Interface", "Model", "interface", "model", "method", "impl", "framework", "challenge", "algorithm")
 SYNCHRONOUS = ("DataModel", "ReportModel", "AlgorithmInterface", "TaskInterface", "ProblemInterface")
 ASYNCHRONOUS = (
@@ -44,6 +44,8 @@ class FrameworkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             packed = os.path.join(self.root, "AlgorithmImplement")
             if fullname == "Algorithm" and os.path.isdir(packed):  # the texts' packing renames the folder
                 spec.submodule_search_locations = [packed]
+            elif fullname == "AlgorithmSystem":  # packed without it: what lay in it lies in the root
+                spec.submodule_search_locations = [self.root]
             return spec
         return None
 
@@ -63,11 +65,18 @@ def install(root, dialect):
 def shared_class(name, module_name, ours):
     """The class an entry knows as ``name``: its own copy if it loaded one, else ours.
 
-    So the objects handed to an entry are of the very class it imported.
+    So the objects handed to an entry are of the very class it imported. Where it imported several copies, under
+    several names of one folder, they are of a class that is all of them.
     """
+    found = []
     for full, module in list(sys.modules.items()):
         if full.rpartition(".")[2] == module_name and full.partition(".")[0] in ROOTS:
-            found = getattr(module, name, None)
-            if isinstance(found, type):
-                return found
-    return ours
+            own = getattr(module, name, None)
+            if isinstance(own, type) and own not in found:
+                found.append(own)
+    if len(found) < 2:
+        return found[0] if found else ours
+    try:
+        return type(name, tuple(found), {})
+    except TypeError:  # copies that cannot be joined (__slots__, one derived from another)
+        return found[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path, PurePosixPath
 
 from bciarena.contests.rulebook import Rulebook
@@ -10,27 +11,54 @@ from bciarena.entries.sources import read_source
 from bciarena.errors import BadInput
 from bciarena.plaintext import one_line
 
-FRAMEWORK = ("Algorithm/Interface/", "Algorithm/method/interface/", "Algorithm/method/model/")
+FRAMEWORK = re.compile(r"(Algorithm|(AlgorithmSystem/)?AlgorithmImplement)/(Interface|method/interface|method/model)/")
+FOLDERS = (
+    "",
+    "Algorithm",
+    "AlgorithmImplement",
+    "Algorithm/impl",
+    "Algorithm/method/impl",
+    "AlgorithmSystem/AlgorithmImplement",
+)
+MAIN_BYTES = 1 << 16
+ADVICE = 'name the one with --entry module:Class, or entry = "module:Class" in config.toml'
 
 
-def find_target(root: Path, rulebook: Rulebook, named: str = "") -> str:
-    """``path/file.py:Class`` of the entry in ``root``, relative to it.
+def find_target(root: Path, rulebook: Rulebook, named: str = "", main: str = "") -> tuple[str, list[str]]:
+    """``path/file.py:Class`` of the entry in ``root``, relative to it, and those that were passed over.
 
-    ``named`` (``module:Class`` or ``path/file.py:Class``) decides; without it the contest's class names do.
+    ``named`` (``module:Class`` or ``path/file.py:Class``) decides; without it the class that ``main`` imports, the text
+    of the package's own main.py; else, among classes with a name of the contest, the one in a file of its own name,
+    the contest's usual name before others, the outermost before those deeper down.
     """
     if named:
-        return _named(root, named)
-    names = rulebook.classes
-    found = [(path, name) for path, classes in _classes(root).items() for name in classes if name in names]
-    if len(found) == 1:
-        return f"{found[0][0]}:{found[0][1]}"
-    advice = 'name the one with --entry module:Class, or entry = "module:Class" in config.toml'
+        return _named(root, named), []
+    names, classes = rulebook.classes, _classes(root)
+    found = [(path, name) for path, own in classes.items() for name in own if name in names]
+    for module, name in re.findall(
+        r"^[ \t]*from[ \t]+([\w.]{1,200})[ \t]+import[ \t]+(\w{1,100})", main[:MAIN_BYTES], re.M
+    ):
+        wanted = [item for item in found if item[1] == name and item[0].rpartition(".")[0] == module.replace(".", "/")]
+        if wanted:
+            return _chosen(wanted[0], found)
+
+    def place(item: tuple[str, str]) -> tuple[bool, int, int]:
+        path = PurePosixPath(item[0])
+        return path.stem != item[1], names.index(item[1]), len(path.parts)
+
+    found.sort(key=place)
     if not found:
-        others = sorted({name for classes in _classes(root).values() for name in classes})
+        others = sorted({name for own in classes.values() for name in own})
         seen = f" (found: {', '.join(others[:6])})" if others else ""
-        raise BadInput(f"no class {' or '.join(names)} for {rulebook.id} in this entry{seen}; {advice}")
-    listed = ", ".join(f"{name} in {path}" for path, name in found[:4])
-    raise BadInput(f"this entry has {len(found)} classes to choose from ({listed}); {advice}")
+        raise BadInput(f"no class {' or '.join(names)} for {rulebook.id} in this entry{seen}; {ADVICE}")
+    if len(found) > 1 and place(found[0]) == place(found[1]):
+        listed = ", ".join(f"{name} in {path}" for path, name in found[:4])
+        raise BadInput(f"this entry has {len(found)} classes to choose from ({listed}); {ADVICE}")
+    return _chosen(found[0], found)
+
+
+def _chosen(item: tuple[str, str], found: list[tuple[str, str]]) -> tuple[str, list[str]]:
+    return f"{item[0]}:{item[1]}", [f"{path}:{name}" for path, name in found if (path, name) != item]
 
 
 def _named(root: Path, named: str) -> str:
@@ -53,9 +81,8 @@ def _places(file: str) -> list[PurePosixPath]:
     """Where a named module may lie: as a path or as a dotted name, as source or compiled, in every layout."""
     stem = file.removesuffix(".pyc").removesuffix(".py")
     path = PurePosixPath(stem.removeprefix("./") if "/" in stem or stem != file else stem.replace(".", "/"))
-    folders = ("", "Algorithm", "AlgorithmImplement", "Algorithm/method/impl")
-    choices = [PurePosixPath(folder) / path for folder in folders]
-    choices += [PurePosixPath(folder) / path.name for folder in folders[1:]]
+    choices = [PurePosixPath(folder) / path for folder in FOLDERS]
+    choices += [PurePosixPath(folder) / path.name for folder in FOLDERS[1:]]
     return [choice.with_name(choice.name + ending) for choice in choices for ending in (".py", ".pyc")]
 
 
@@ -64,7 +91,7 @@ def _classes(root: Path) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for path in sorted(root.rglob("*.py*")):
         relative = path.relative_to(root).as_posix()
-        if relative.startswith(FRAMEWORK) or path.is_symlink() or not path.is_file():
+        if FRAMEWORK.match(relative) or path.is_symlink() or not path.is_file():
             continue
         if path.suffix == ".pyc":
             if not path.with_suffix(".py").exists():

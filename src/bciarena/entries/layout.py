@@ -7,13 +7,34 @@ import re
 import shutil
 from pathlib import Path, PurePosixPath
 
+from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.archive import MAX_BYTES, MAX_FILES
 from bciarena.entries.config import NAMES, YML_PLACES
 from bciarena.errors import BadInput
 
-OWN_FOLDERS = ("Algorithm", "AlgorithmImplement", "impl")
+OWN_FOLDERS = ("Algorithm", "AlgorithmImplement", "AlgorithmSystem", "impl")
 """``impl`` alone is what the liveness text calls Algorithm/method/impl."""
 OWN_FILES = (*NAMES, "AlgorithmConfig.yml", "config/AlgorithmConfig.yml", "train.py", "train.pyc")
+ONLINE = "AlgorithmSystem/AlgorithmImplement"
+"""Of the 2022 online form this part is the contestant's; what lies beside it talks to the organiser's hardware."""
+SPELLED = {
+    name.casefold(): name
+    for name in (
+        *OWN_FOLDERS,
+        *OWN_FILES,
+        ONLINE,
+        *(f"Algorithm/{name}" for name in ("AlgorithmImplement", "config", "config/AlgorithmConfig.yml", "impl")),
+        *(f"Algorithm/method{name}" for name in ("", "/impl", "/interface", "/model")),
+    )
+}
+"""How the contests spell their folders: a zip made on Windows may have them in any case."""
+INTERFACES = {
+    name.casefold(): name
+    for root in ("Algorithm", "AlgorithmImplement", ONLINE)
+    for name in (f"{root}/Interface", f"{root}/Interface/Model")
+}
+"""These were spelled with small letters in some years: changed only where the folder above was changed, too."""
+DEPTH, MOST_FOLDERS = 5, 2000  # how far an upload is searched for the folder that holds the entry
 JUNK = re.compile(r"__MACOSX|\.DS_Store|Thumbs\.db|desktop\.ini|\._.*|\.git|\.idea|\.vscode|\.ipynb_checkpoints")
 IGNORED = frozenset(
     {"main.py", "main.pyc", "Framework/", "Task/", "Challenge/", "README.md", "README_zh.md", "data/", "config/"}
@@ -35,37 +56,104 @@ def contained(root: Path, named: str) -> Path | None:
     return root.joinpath(*parts)
 
 
-def base_of(folder: Path, name: str) -> Path:
-    """The folder that holds the entry: this one, or the only folder in it (archives often wrap everything in one)."""
-    for base in (folder, *_only_folder(folder)):
-        if any((base / own).is_dir() for own in OWN_FOLDERS) or any((base / own).is_file() for own in NAMES):
-            return base
-    raise BadInput(
-        f"{name}: holds no entry: neither a folder Algorithm/ or AlgorithmImplement/ nor a config.toml that names "
-        "its class"
+def base_of(folder: Path, name: str, rulebook: Rulebook, named: str = "") -> tuple[Path, str]:
+    """The folder that holds the entry, and ``named`` relative to it.
+
+    It is this one, or one below it (archives often wrap everything in folders). Where several could be it, the one
+    counts that holds what was named, else the class's file where the contest looks for it, else the outermost.
+    """
+    bases = [base for base in _folders(folder) if _holds_own(base)]
+    if named:
+        file, _, own = named.replace("\\", "/").rpartition(":")
+        for base in dict.fromkeys([*bases, folder]):
+            if found := _file_named(base, file):
+                home = next((one for one in reversed(bases) if one != found.parent and found.is_relative_to(one)), base)
+                return home, f"{found.relative_to(home).as_posix()}:{own}"
+    if not bases:
+        raise BadInput(
+            f"{name}: holds no entry: neither a folder Algorithm/ or AlgorithmImplement/ nor a config.toml that names "
+            "its class; name it with --entry path/file.py:Class"
+        )
+    sure = [base for base in bases if _holds_class(base, rulebook.classes)] or bases
+    same = [base for base in sure if len(base.parts) == len(sure[0].parts)]
+    if len(same) > 1:
+        listed = ", ".join(str(base.relative_to(folder)) for base in same[:4])
+        raise BadInput(f"{name}: holds {len(same)} entries ({listed}); name one with --entry path/file.py:Class")
+    return same[0], named
+
+
+def _file_named(base: Path, file: str) -> Path | None:
+    """The file that ``file`` names below a folder, as a path or as a dotted name."""
+    for text in (file, f"{file}.py", f"{file}.pyc", f"{file.replace('.', '/')}.py", f"{file.replace('.', '/')}.pyc"):
+        place = contained(base, text)
+        if place is not None and place.is_file():
+            return place
+    return None
+
+
+def _folders(top: Path) -> list[Path]:
+    """Folders from the top downwards, the outermost first; those we may not look into are no part of an entry."""
+    found, here = [top], [top]
+    for _ in range(DEPTH):
+        inside = (sub for one in here for sub in sorted(one.iterdir()))
+        here = [sub for sub in inside if _is_folder(sub)]
+        found += here
+        if len(found) > MOST_FOLDERS:
+            break
+    return found
+
+
+def _is_folder(path: Path) -> bool:
+    ours = path.is_dir() and not path.is_symlink() and not JUNK.fullmatch(path.name)
+    return ours and os.access(path, os.R_OK | os.X_OK)
+
+
+def _holds_own(base: Path) -> bool:
+    names = {item.name.casefold(): item for item in base.iterdir()}
+    folders = (names.get(own.casefold()) for own in OWN_FOLDERS)
+    return any(item is not None and item.is_dir() for item in folders) or any(own in names for own in NAMES)
+
+
+def _holds_class(base: Path, classes: tuple[str, ...]) -> bool:
+    """Whether a file named as a class of the contest, or the file that names the class, is where the contests look."""
+    own = "|".join(map(re.escape, (name.casefold() for name in classes)))
+    place = re.compile(
+        rf"(algorithm/(impl/|method/impl/|algorithmimplement/)?|(algorithmsystem/)?algorithmimplement/([^/]+/)?|impl/)"
+        rf"(__pycache__/)?({own})(\.cpython-\d+)?\.pyc?|(algorithm/)?(config/)?algorithmconfig\.yml"
     )
-
-
-def _only_folder(folder: Path) -> list[Path]:
-    inside = [path for path in folder.iterdir() if path.is_dir() and not JUNK.fullmatch(path.name)]
-    return inside if len(inside) == 1 else []
+    paths = [item for item in base.iterdir() if item.is_dir() or item.name.endswith(".yml")]
+    for own_folder in paths:
+        if own_folder.is_file():
+            if place.fullmatch(own_folder.name.casefold()):
+                return True
+        elif own_folder.name.casefold() in (*(name.casefold() for name in OWN_FOLDERS), "config"):
+            inside = (path for one in _folders(own_folder) for path in one.iterdir())
+            if any(place.fullmatch(path.relative_to(base).as_posix().casefold()) for path in inside):
+                return True
+    return False
 
 
 def take(base: Path, root: Path) -> list[str]:
     """Copy the entry's own files into ``root``; gives the names that were left out."""
     copier = Copier(base, root)
-    for own in OWN_FOLDERS:
-        if (base / own).is_dir():
-            copier.folder(base / own, root / (IMPL if own == "impl" else own))
-    for own in OWN_FILES:
-        if (base / own).is_file():
-            copier.file(base / own, root / own)
-    left = [
-        item.name + "/" * item.is_dir()
-        for item in base.iterdir()
-        if item.name not in (*OWN_FOLDERS, *OWN_FILES) and not (JUNK.fullmatch(item.name) or LISTS.fullmatch(item.name))
-    ]
-    return [name for name in left if name != "__pycache__/"]
+    left = []
+    for item in sorted(base.iterdir()):
+        name = SPELLED.get(item.name.casefold(), item.name)
+        if item.is_dir() and name in OWN_FOLDERS:
+            copier.respell(item.name != name)
+            online = next((sub for sub in item.iterdir() if sub.name.casefold() == "algorithmimplement"), None)
+            if name == "AlgorithmSystem" and online is not None:
+                copier.folder(online, root / ONLINE)
+            else:
+                copier.folder(item, root / (IMPL if name == "impl" else name))
+        elif item.is_file() and name in OWN_FILES:
+            copier.file(item, root / name)
+        elif not (JUNK.fullmatch(item.name) or LISTS.fullmatch(item.name) or name == "__pycache__"):
+            left.append(item.name + "/" * item.is_dir())
+            inside = item / "AlgorithmConfig.yml"
+            if name == "config" and inside.is_file():
+                copier.file(inside, root / "config" / inside.name)
+    return left
 
 
 def take_lists(base: Path, above: Path, root: Path, named: str) -> None:
@@ -87,8 +175,11 @@ class Copier:
         self.base = base.resolve()
         self.root = root
         self.files = self.bytes = 0
+        self._spelling = SPELLED
+        self._taken: dict[Path, Path] = {}
 
     def folder(self, source: Path, target: Path) -> None:
+        target = self._spelled(target)
         target.mkdir(parents=True, exist_ok=True)
         self._inside(source)
         with os.scandir(source) as items:
@@ -112,11 +203,24 @@ class Copier:
             raise BadInput(
                 f"{self.base.name}: an entry may have {MAX_FILES} files and {MAX_BYTES >> 20} MiB; this one has more"
             )
+        target = self._spelled(target)
+        if self._taken.setdefault(target, source) != source:
+            raise BadInput(
+                f"{source.relative_to(self.base)}: is there twice, but for large and small letters; keep one"
+            )
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             shutil.copyfile(source, target)
         except OSError as error:
             raise BadInput(f"{source}: cannot be read ({error.strerror})") from error
+
+    def respell(self, everything: bool) -> None:
+        """Whether the letters of the folder to come were changed, so that those of its interface folders may be."""
+        self._spelling = SPELLED | INTERFACES if everything else SPELLED
+
+    def _spelled(self, target: Path) -> Path:
+        inside = target.relative_to(self.root).as_posix()
+        return self.root / self._spelling.get(inside.casefold(), inside)
 
     def _inside(self, source: Path) -> None:
         if not source.resolve().is_relative_to(self.base):

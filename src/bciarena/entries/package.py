@@ -19,7 +19,7 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.entries import plain, reference
 from bciarena.entries.archive import unpack
 from bciarena.entries.config import Config, read_config, version
-from bciarena.entries.discover import find_target
+from bciarena.entries.discover import MAIN_BYTES, find_target
 from bciarena.entries.layout import (
     IGNORED,
     LISTS,
@@ -61,6 +61,8 @@ def open_entry(
     with scratch("arena-entry-") as place:
         root = place / "package"
         root.mkdir()
+        if entry and (spec.startswith("@") or _is_module(spec)):
+            raise BadInput(f"{spec} names its class itself: leave --entry out")
         if spec.startswith("@"):
             package = _reference(spec, rulebook, root, wanted)
         elif _is_module(spec):
@@ -84,7 +86,7 @@ def _reference(spec: str, rulebook: Rulebook, root: Path, wanted: str | None) ->
     shutil.copytree(item.folder, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     open_to_readers(root)
     said = read_config(root)
-    target = find_target(root, rulebook, said.entry)
+    target, _ = find_target(root, rulebook, said.entry)
     return Package(
         name=spec,
         root=root,
@@ -106,7 +108,7 @@ def _module(spec: str, rulebook: Rulebook, root: Path, wanted: str | None) -> Pa
         raise BadInput(f"{file}: is no Python file; give module.py:Class")
     taken = plain.take(source, root)
     open_to_readers(root)
-    target = find_target(root, rulebook, f"{source.name}:{name}")
+    target, _ = find_target(root, rulebook, f"{source.name}:{name}")
     requirements = source.parent / "requirements.txt"
     if wanted and asks_for_anything(requirements):
         shutil.copyfile(requirements, root / requirements.name)
@@ -133,16 +135,21 @@ def _upload(spec: str, rulebook: Rulebook, root: Path, upload: Path, entry: str 
         source_folder = source
     else:
         raise BadInput(f"{spec}: no such file; give a folder, a .zip, a .tar.gz, module.py:Class or @name")
-    base = base_of(source_folder, source.name)
+    base, named = base_of(source_folder, source.name, rulebook, entry or "")
     left = take(base, root)
     said = read_config(root)
+    main = base / "main.py"
+    imports = main.read_text("utf-8", "replace")[:MAIN_BYTES] if main.is_file() else ""
     take_lists(base, source_folder, root, said.requirements)
-    if entry or said.entry:
-        plain.take_named(base, root, entry or said.entry)
+    named = named or said.entry
+    if named:
+        plain.take_named(base, root, named)
     shutil.rmtree(upload, ignore_errors=True)
     settle_compiled(root, wanted or said.python or rulebook.python)
     warnings = list(_mismatches(said, rulebook))
-    target = find_target(root, rulebook, entry or said.entry)
+    target, others = find_target(root, rulebook, named, imports)
+    if others:
+        warnings.append(f"{target} plays; passed over: {', '.join(others[:4])} (--entry module:Class names another)")
     unknown = sorted(name for name in left if name not in IGNORED and not (root / name.rstrip("/")).exists())
     if unknown:
         warnings.append(f"not taken, as no part of an entry: {', '.join(unknown[:8])}{' ...' * (len(unknown) > 8)}")
@@ -178,7 +185,7 @@ def _name(source: Path) -> str:
 def _dialect(said: Config, target: str, rulebook: Rulebook) -> Dialect:
     if said.dialect:
         return said.dialect  # type: ignore[return-value]  # checked when read
-    contest = target.startswith(("Algorithm/", "AlgorithmImplement/"))
+    contest = target.startswith(("Algorithm/", "AlgorithmImplement/", "AlgorithmSystem/"))
     return rulebook.dialect if contest else "D"
 
 

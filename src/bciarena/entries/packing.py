@@ -52,19 +52,19 @@ class Packed(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def pack(spec: str, rulebook: Rulebook, out: Path, python: str | None = None) -> Packed:
+def pack(spec: str, rulebook: Rulebook, out: Path, python: str | None = None, *, entry: str | None = None) -> Packed:
     """Compile an entry and write it to ``out``, a .zip or .tar.gz; it is opened once more to see that it can be."""
     if not out.name.endswith((".zip", ".tar.gz", ".tgz")):
         raise BadInput(f"{out}: name a .zip or a .tar.gz")
     if spec.startswith("@"):
         raise BadInput(f"{spec} comes with the platform and needs no packing")
-    with open_entry(spec, rulebook, python=python) as package:
+    with open_entry(spec, rulebook, python=python, entry=entry) as package:
         said = read_config(package.root)
         base = _python_for(package, python or said.python)
         _compile(package.root, base)
         if said.python not in ("", base.version):
             _set(package.root, "python", base.version)
-        if not said.entry:  # a compiled file does not show its classes
+        if entry or not said.entry:  # a compiled file does not show its classes
             file, _, name = package.target.rpartition(":")
             _set(package.root, "entry", f"{file.removesuffix('c')}:{name}")
         names = tuple(sorted(_own_files(package.root)))

@@ -20,7 +20,10 @@ def take(source: Path, root: Path) -> list[str]:
 
 def take_named(base: Path, root: Path, named: str) -> None:
     """For an entry whose configuration names a class outside ``Algorithm/``: take its module, or its folder."""
-    file = PurePosixPath(named.replace("\\", "/").rpartition(":")[0])
+    text = named.replace("\\", "/").rpartition(":")[0]
+    if "/" not in text and not text.endswith((".py", ".pyc")):
+        text = text.replace(".", "/")
+    file = PurePosixPath(text)
     if contained(base, str(file)) is None:
         return
     first = file.parts[0] if file.parts else ""

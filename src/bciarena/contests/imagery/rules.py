@@ -42,7 +42,11 @@ RULEBOOK = build(
     Rule("finish", "flag", "所有实验数据发送完毕后，finish_flag 将被置为 True; R14"),
     Rule("dialect", "A", "TaskInterface: get_data, report"),
     Rule("python", "3.8", "需提交基于 python 3.8 版本的扩展名为 .pyc 的文件"),
-    Rule("classes", ("AlgorithmImplementMI",), "the class a contestant writes"),
+    Rule(
+        "classes",
+        ("AlgorithmImplementMI", "AlgorithmImplement_MI", "AlgorithmImplement"),
+        "the class a contestant writes",
+    ),
     Rule("rest_s", 0.5, "平均试次时间包含 0.5 秒的模拟休息时长"),
     Rule(
         "formerly",

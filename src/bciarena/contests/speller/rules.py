@@ -69,7 +69,11 @@ RULEBOOK = build(
     Rule("finish", "flag", "所有实验数据发送完毕后，finishedFlag 将被置为 1; R14"),
     Rule("dialect", "B", "ProblemInterface: getData, report"),
     Rule("python", "3.8", "需提交基于 python 3.8.7 版本的扩展名为.pyc 的文件"),
-    Rule("classes", ("AlgorithmImplement_SSVEP", "AlgorithmImplementSSVEP"), "the class a contestant writes"),
+    Rule(
+        "classes",
+        ("AlgorithmImplement_SSVEP", "AlgorithmImplementSSVEP", "AlgorithmImplement"),
+        "the class a contestant writes",
+    ),
     Rule("fpr_limit", Fraction(1, 10), "平均的 FPR 超过 10%，ITR 记为 0"),
     Rule(
         "formerly",

@@ -79,7 +79,11 @@ RULEBOOK = build(
     Rule("finish", "flag", "所有实验数据发送完毕后，finish_flag 将被置为 True; R14"),
     Rule("dialect", "A", "TaskInterface: get_data, report"),
     Rule("python", "3.8", "需提交基于 python 3.8 版本的扩展名为.pyc 的文件"),
-    Rule("classes", ("AlgorithmImplementTuring",), "the class a contestant writes"),
+    Rule(
+        "classes",
+        ("AlgorithmImplementTuring", "AlgorithmImplement_Turing", "AlgorithmImplement"),
+        "the class a contestant writes",
+    ),
     Rule("coefficient", 200, "K = 200 为评分系数"),
     Rule("target", Fraction(4, 5), "N_b = ceil(0.8·N_bt)"),
     Rule(
