@@ -228,7 +228,7 @@ def test_a_recording_damaged_behind_a_warm_cache_is_not_scored(
     Trouble(sqlite_queue, storage).run()
     assert sqlite_queue.get(first).state == "finished"
     name = "S01/block_1.npz"
-    victim = Path(storage._where("file", storage._manifest(payload["data"])[name][0]))
+    victim = Path(storage.where("file", storage.manifest(payload["data"])[name][0]))
     content = victim.read_bytes()
     victim.chmod(0o644)
     import numpy as np

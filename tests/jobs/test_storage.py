@@ -214,7 +214,7 @@ def test_damage_in_place_is_seen_through_a_warm_cache(tmp_path: Path, folder: Pa
     storage = Storage(tmp_path / "store", tmp_path / "cache").make()
     name = storage.put(folder)
     storage.fetch(name)
-    victim = Path(storage._where("file", storage._manifest(name)["S01/block_1.npz"][0]))
+    victim = Path(storage.where("file", storage.manifest(name)["S01/block_1.npz"][0]))
     victim.chmod(0o644)
     with open(victim, "r+b") as file:
         file.write(b"X")

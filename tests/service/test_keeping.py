@@ -64,8 +64,8 @@ def shown(town) -> float:
 def stored(town, name: str, path: str | None = None) -> Path:
     """Where a stored file, or one file of a stored folder, lies."""
     storage = town.site.storage
-    digest = storage._manifest(name)[path][0] if path else name.split("-")[1]
-    return Path(storage._where("file" if path else name.split("-")[0], digest))
+    digest = storage.manifest(name)[path][0] if path else name.split("-")[1]
+    return Path(storage.where("file" if path else name.split("-")[0], digest))
 
 
 def current(town) -> list[Result]:

@@ -14,7 +14,7 @@ import traceback
 
 import typer
 
-from bciarena.errors import BadInput, EntryFailed
+from bciarena.errors import BadInput, EntryFailed, Fault
 
 DONE, ENTRY_FAILED, WRONG_USE, OUR_FAULT = 0, 1, 2, 3
 
@@ -62,6 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
     except EntryFailed as error:
         print(f"arena: {error}", file=sys.stderr)
         return ENTRY_FAILED
+    except Fault as error:
+        print(f"arena: our fault: {error}", file=sys.stderr)
+        return OUR_FAULT
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nobody to tell
         return DONE

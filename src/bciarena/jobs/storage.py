@@ -28,6 +28,7 @@ from bciarena.jobs import home
 
 NAME = re.compile(r"(file|tree)-([0-9a-f]{64})\Z")
 WHOLE_UPLOADS = {"s3", "s3a", "gs", "gcs", "az", "abfs", "adl", "oci", "memory"}
+PIECE = 1 << 20
 MARK = "store.json"
 ROOMS = {"file", "tree", "part"}
 LEFT_S = 3600.0  # a part that nobody has written to for so long belongs to a process that was killed
@@ -147,13 +148,38 @@ class Storage:
         """Store a small file from memory; returns its name."""
         return self._put_bytes("file", content)
 
+    def put_manifest(self, content: bytes) -> str:
+        """Store the list of a folder whose files are stored already; returns its name."""
+        return self._put_bytes("tree", content)
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """The stored bytes of a file, or of a folder's list, piece by piece; unchecked."""
+        place = self._there(*split(name))
+        with self._trouble_told("reading"), self.fs.open(place, "rb") as file:
+            while piece := file.read(PIECE):
+                yield bytes(piece)
+
+    def size(self, name: str) -> int:
+        """How many bytes a file, or a folder's list, has as it is stored."""
+        place = self._there(*split(name))
+        with self._trouble_told("reading"):
+            return int(self.fs.size(place))
+
+    def all_names(self) -> list[str]:
+        """Every file and folder list that is stored, whoever needs it."""
+        self.here()
+        with self._trouble_told("reading"):
+            found = [path.rsplit("/", 3) for room in ("file", "tree") for path in self.fs.find(f"{self.root}/{room}")]
+        names = [f"{kind}-{digest}" for _, kind, _, digest in found]
+        return [name for name in names if NAME.match(name)]
+
     def _put_bytes(self, kind: str, content: bytes) -> str:
         digest = hashlib.sha256(content).hexdigest()
         self._place(kind, digest, content)
         return f"{kind}-{digest}"
 
     def _place(self, kind: str, digest: str, content: bytes | Path) -> None:
-        final = self._where(kind, digest)
+        final = self.where(kind, digest)
         size = len(content) if isinstance(content, bytes) else content.stat().st_size
         self.here()
         with self._trouble_told("writing"):
@@ -195,19 +221,19 @@ class Storage:
     # ------------------------------------------------------------------ reading
 
     def exists(self, name: str) -> bool:
-        kind, digest = _split(name)
+        kind, digest = split(name)
         with self._trouble_told("reading"):
-            return bool(self.fs.exists(self._where(kind, digest)))
+            return bool(self.fs.exists(self.where(kind, digest)))
 
     def files(self, name: str) -> dict[str, int]:
         """Path and size of every file in a stored folder."""
-        return {path: size for path, (_, size) in self._manifest(name).items()}
+        return {path: size for path, (_, size) in self.manifest(name).items()}
 
     def read(self, name: str, path: str | None = None) -> bytes:
         """The content of a stored file, or of one file of a stored folder; its digest is checked."""
-        kind, digest = _split(name)
+        kind, digest = split(name)
         if path is not None:
-            entry = self._manifest(name).get(path)
+            entry = self.manifest(name).get(path)
             if entry is None:
                 raise Missing(f"storage {self.shown}: {name} has no file {path!r}")
             kind, digest = "file", entry[0]
@@ -220,8 +246,9 @@ class Storage:
             raise Damaged(f"storage {self.shown}: {kind}-{digest} is damaged: its digest does not match")
         return content
 
-    def _manifest(self, name: str) -> dict[str, tuple[str, int]]:
-        kind, digest = _split(name)
+    def manifest(self, name: str) -> dict[str, tuple[str, int]]:
+        """Digest and size of every file of a stored folder, by its path there."""
+        kind, digest = split(name)
         if kind != "tree":
             raise BadInput(f"{name}: is a stored file, not a folder")
         return {path: (entry[0], entry[1]) for path, entry in json.loads(self._bytes(kind, digest)).items()}
@@ -231,7 +258,7 @@ class Storage:
 
         The path ends when the cache is trimmed; do not write to it.
         """
-        kind, digest = _split(name)
+        kind, digest = split(name)
         place = self.cache / kind / digest[:2] / digest
         with self._trouble_told("reading", self.cache):
             if place.exists() and not self.is_whole(name, place):
@@ -256,7 +283,7 @@ class Storage:
 
     def is_whole(self, name: str, place: Path) -> bool:
         """Whether a fetched file or folder still is what its name says: every byte is read."""
-        kind, digest = _split(name)
+        kind, digest = split(name)
         try:
             found = _digest(place) if kind == "file" else hashlib.sha256(_manifest_text(_digests(place))).hexdigest()
         except (OSError, BadInput):  # a file of it is gone, or is none any more
@@ -278,7 +305,7 @@ class Storage:
 
     def _bring_tree(self, name: str, folder: Path) -> None:
         folder.mkdir()
-        for path, (digest, _) in self._manifest(name).items():
+        for path, (digest, _) in self.manifest(name).items():
             target = folder / path
             if target.is_absolute() != folder.is_absolute() or ".." in Path(path).parts:
                 raise Damaged(f"storage {self.shown}: {name} names a file outside of itself: {path!r}")
@@ -338,13 +365,14 @@ class Storage:
             else:
                 self.fs.ls(self.root, detail=False)
 
-    def _where(self, kind: str, digest: str) -> str:
+    def where(self, kind: str, digest: str) -> str:
+        """Where something is stored, or would be."""
         return f"{self.root}/{kind}/{digest[:2]}/{digest}"
 
     def _there(self, kind: str, digest: str) -> str:
         """Where something is stored; asked first: each kind of store says "not there" its own way."""
         self.here()
-        where = self._where(kind, digest)
+        where = self.where(kind, digest)
         if not self.fs.exists(where):
             raise Missing(f"storage {self.shown}: {kind}-{digest} is not there")
         return where
@@ -368,7 +396,8 @@ class Storage:
             raise Unwell(f"{place}: {doing} failed: {error or type(error).__name__}") from error
 
 
-def _split(name: str) -> tuple[str, str]:
+def split(name: str) -> tuple[str, str]:
+    """Kind (file or tree) and digest of a name."""
     match = NAME.match(name)
     if match is None:
         raise BadInput(f"{name!r} is no name of a stored file or folder")

@@ -1,0 +1,32 @@
+"""arena backup: the whole site to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bciarena.cli._upkeep import Database, Home, Stored, steps
+
+WRONG = 3
+
+
+def main(
+    file: Annotated[Path, typer.Argument(help="The backup file; one that is there is added to.")],
+    keep: Annotated[int, typer.Option(min=0, help="How many backups the file keeps, the newest; 0: all.")] = 0,
+    home: Home = None,
+    database: Database = None,
+    storage: Stored = None,
+) -> None:
+    """Copy database and storage to a file while the site runs; only what is new since the last time is added."""
+    from bciarena.upkeep.backup import backup
+    from bciarena.upkeep.places import Places
+
+    with steps("copying") as step:
+        index = backup(Places.at(home, database, storage), file, keep, step)
+    print(f"{file}: backup {index['moment']}, {len(index['names'])} stored things")
+    for name in index["bad"]:
+        print(f"missing or damaged in storage, so not in the backup: {name}; arena verify tells whose it is")
+    if index["bad"]:
+        raise typer.Exit(WRONG)

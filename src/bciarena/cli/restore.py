@@ -1,0 +1,28 @@
+"""arena restore: a site from a backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bciarena.cli._upkeep import Database, Home, Stored, steps
+
+
+def main(
+    file: Annotated[Path, typer.Argument(help="A file written by arena backup.")],
+    moment: Annotated[str, typer.Option(help="Which backup of the file; default: the newest.")] = "",
+    home: Home = None,
+    database: Database = None,
+    storage: Stored = None,
+) -> None:
+    """Make a site from a backup, in a place where there is none; every digest is checked on the way."""
+    from bciarena.upkeep.backup import restore
+    from bciarena.upkeep.places import Places
+
+    places = Places.at(home, database, storage)
+    with steps("restoring") as step:
+        index = restore(places, file, moment, step)
+    print(f"{places.home}: restored from backup {index['moment']}, {len(index['names'])} stored things")
+    print("check it with: arena verify --digests --scores; then serve it with: arena serve (the same --home)")

@@ -1,0 +1,90 @@
+"""arena verify: is everything there, and is it what it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bciarena.cli._upkeep import Database, Home, Stored, steps
+
+WRONG = 3
+
+
+def main(
+    what: Annotated[
+        Path | None, typer.Argument(help="A run folder or a backup file; default: the site itself.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="The data folder of a run, if it has moved since.")] = None,
+    digests: Annotated[bool, typer.Option("--digests", help="Read every stored byte and check its digest.")] = False,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Recompute every score from ledgers and recordings.")
+    ] = False,
+    remove_unused: Annotated[
+        float | None, typer.Option(help="Remove what nothing names and nobody stored for so many days.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    home: Home = None,
+    database: Database = None,
+    storage: Stored = None,
+) -> None:
+    """Check the database of a site against its storage, a run against its data, or a backup file."""
+    if what is None:
+        _site(home, database, storage, digests, scores, remove_unused, as_json)
+    elif what.is_dir():
+        from bciarena.cli.score import main as score
+
+        score(what, data, None, as_json)
+    else:
+        _backup(what, as_json)
+
+
+def _site(
+    home: Path | None,
+    database: str | None,
+    storage: str | None,
+    digests: bool,
+    scores: bool,
+    days: float | None,
+    as_json: bool,
+) -> None:
+    import json
+
+    from bciarena.upkeep import verify
+    from bciarena.upkeep.places import Places
+
+    with Places.at(home, database, storage).opened() as (engine, place):
+        with steps("checking") as step:
+            found = verify.check(engine, place, digests=digests, scores=scores, on_step=step)
+        unused = verify.unused(engine, place)
+        removed = verify.remove_unused(engine, place, days) if days is not None else 0
+    if as_json:
+        wrong = [one._asdict() for one in found]
+        print(json.dumps({"wrong": wrong, "unused": len(unused), "removed": removed}, ensure_ascii=False, indent=1))
+    else:
+        for line in verify.lines(found):
+            print(line)
+        read = ", every byte read" if digests else ""
+        again = ", every score recomputed" if scores else ""
+        gone = f", {removed} of them removed" if days is not None else ""
+        print(f"{len(found)} things wrong{read}{again}; {len(unused)} stored things are named by nothing{gone}")
+        if any(one.kind != "score" for one in found):
+            print("put missing and damaged things back from a backup: arena restore FILE --home ELSEWHERE, then copy")
+    if found:
+        raise typer.Exit(WRONG)
+
+
+def _backup(path: Path, as_json: bool) -> None:
+    import json
+
+    from bciarena.upkeep.backup import check_backup
+
+    with steps("reading") as step:
+        bad = check_backup(path, step)
+    if as_json:
+        print(json.dumps({"damaged": bad}, indent=1))
+    else:
+        print("\n".join([*(f"damaged or missing: {name}" for name in bad), f"{path}: {len(bad)} things wrong"]))
+    if bad:
+        raise typer.Exit(WRONG)

@@ -1,0 +1,1 @@
+"""Looking after a site: is everything there that the database names, and the whole of it to a file and back."""

@@ -1,0 +1,170 @@
+"""The whole site to a file and back, while it runs.
+
+What is stored is stored before the database names it, and never changes. So the database is copied first, and all that
+it names is there when it is looked for.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import bciarena
+from bciarena.errors import BadInput
+from bciarena.jobs import db
+from bciarena.jobs.storage import Damaged, Missing, Storage, split
+from bciarena.upkeep import archive as archives
+from bciarena.upkeep import dumps
+from bciarena.upkeep.archive import Archive
+from bciarena.upkeep.names import needed
+from bciarena.upkeep.places import Places
+
+FORMAT = 1
+KEY = "secret.key"
+Step = Callable[[int, int], None]
+
+
+def backup(places: Places, path: Path, keep: int = 0, on_step: Step = lambda done, total: None) -> dict[str, Any]:
+    """Add a backup to a file; what the file has already is not copied again. Gives the index of what was written.
+
+    ``keep``: how many backups the file keeps, the newest ones; 0: all.
+    """
+    with (
+        places.opened() as (engine, storage),
+        tempfile.TemporaryDirectory(prefix="arena-backup-") as work,
+        archives.writing(path) as archive,
+    ):
+        if archive.indexes and archive.indexes[-1]["store"] != storage.store:
+            raise BadInput(f"{path}: is the backup of another site; give another file")
+        copy = Path(work) / "database"
+        dumps.dump(engine, copy)
+        with db.reading(engine) as session:
+            names = sorted(needed(session))
+        bad = list(_add_all(archive, storage, names, on_step))
+        moment = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        archive.add_file(f"backups/{moment}/database", copy)
+        key = places.home / KEY
+        if key.is_file():
+            archive.add_file(f"backups/{moment}/{KEY}", key)
+        index = {
+            "format": FORMAT,
+            "moment": moment,
+            "bciarena": bciarena.__version__,
+            "revision": db.needed_revision(),
+            "database": engine.dialect.name,
+            "store": storage.store,
+            "names": names,
+            "bad": bad,
+        }
+        archive.finish(index)
+        if keep and len(archive.indexes) > keep:
+            _keep(archive, keep)
+    return index
+
+
+def _add_all(archive: Archive, storage: Storage, names: list[str], on_step: Step) -> Iterator[str]:
+    """Add what the archive does not have; gives the names that are missing or damaged in storage."""
+    for done, name in enumerate(names, 1):
+        parts = [name]
+        if name.startswith("tree-"):
+            try:
+                parts = [*(f"file-{digest}" for digest, _ in storage.manifest(name).values()), name]
+            except (Missing, Damaged):
+                parts = [name]
+        for part in dict.fromkeys(parts):
+            if f"storage/{part}" in archive.members:
+                continue
+            try:
+                whole = archive.add(f"storage/{part}", storage.size(part), storage.pieces(part), split(part)[1])
+            except Missing:
+                whole = False
+            if not whole:
+                yield part
+        on_step(done, len(names))
+
+
+def _parts(archive: Archive, index: dict[str, Any]) -> Iterator[str]:
+    """Everything stored that one backup needs, files before the folders that list them; without what was bad."""
+    bad = set(index["bad"])
+    for name in index["names"]:
+        if name.startswith("tree-") and name not in bad:
+            for digest, _ in json.loads(archive.read(f"storage/{name}")).values():
+                if f"file-{digest}" not in bad:
+                    yield f"file-{digest}"
+        if name not in bad:
+            yield name
+
+
+def _keep(archive: Archive, keep: int) -> None:
+    """Write the newest backups to a new file, which then takes the place of this one."""
+    beside = archive.path.with_name(f"{archive.path.name}.part")
+    beside.unlink(missing_ok=True)
+    with archives.writing(beside) as new:
+        for index in archive.indexes[-keep:]:
+            stem = f"backups/{index['moment']}/"
+            members = [f"storage/{part}" for part in _parts(archive, index)]
+            members += [name for name in archive.members if name.startswith(stem) and not name.endswith("index.json")]
+            for name in members:
+                if name not in new.members:
+                    new.add(name, archive.members[name].size, archive.pieces(name))
+            new.finish(index)
+        os.replace(beside, archive.path)
+
+
+def check_backup(path: Path, on_step: Step = lambda done, total: None) -> list[str]:
+    """Read every byte that the newest backup of a file needs; gives what is damaged in it or was so already."""
+    with archives.reading(path) as archive, tempfile.TemporaryDirectory(prefix="arena-backup-") as work:
+        index = archive.index()
+        parts = list(dict.fromkeys(_parts(archive, index)))
+        bad = list(index["bad"])
+        for done, part in enumerate(parts, 1):
+            try:
+                if archive.extract(f"storage/{part}", Path(work) / "part") != split(part)[1]:
+                    bad.append(part)
+            except Damaged:
+                bad.append(part)
+            on_step(done, len(parts))
+    return bad
+
+
+def restore(places: Places, path: Path, moment: str = "", on_step: Step = lambda done, total: None) -> dict[str, Any]:
+    """Make a site of a backup, where there is none yet; gives its index.
+
+    The database comes last: with it, all is there. An interrupted restore is gone on with by the same command.
+    """
+    with archives.reading(path) as archive, tempfile.TemporaryDirectory(prefix="arena-restore-") as work:
+        index = archive.index(moment)
+        if index["format"] != FORMAT:
+            raise BadInput(f"{path}: is of a newer bciarena ({index['bciarena']}); use that one")
+        if not dumps.is_free(places.database):
+            raise BadInput(f"database {db.shown(places.database)}: is there already; a site is restored to a new place")
+        storage = Storage(places.storage, Path(work) / "cache")
+        if storage.is_empty():
+            storage.make(index["store"])
+        storage.store = index["store"]
+        storage.here()  # another site's is refused
+        parts = list(dict.fromkeys(_parts(archive, index)))
+        for done, part in enumerate(parts, 1):
+            copy = Path(work) / "part"
+            if archive.extract(f"storage/{part}", copy) != split(part)[1]:
+                raise Damaged(f"{path}: {part} in it is damaged")
+            if part.startswith("tree-"):
+                storage.put_manifest(copy.read_bytes())
+            else:
+                storage.put(copy)
+            on_step(done, len(parts))
+        stem = f"backups/{index['moment']}"
+        places.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        key = places.home / KEY
+        if f"{stem}/{KEY}" in archive.members and not key.exists():
+            with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(archive.read(f"{stem}/{KEY}"))
+        copy = Path(work) / "database"
+        archive.extract(f"{stem}/database", copy)
+        dumps.load(copy, index["database"], places.database)
+    return index

@@ -1,0 +1,50 @@
+"""The site that upkeep is about: its database and its storage, which must be there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from bciarena.errors import BadInput
+from bciarena.jobs import db, home
+from bciarena.jobs.storage import Storage
+from bciarena.jobs.stores import open_storage
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a site lies; a folder that is named wins over the environment's database and storage."""
+
+    home: Path
+    database: str
+    storage: str
+
+    @staticmethod
+    def at(folder: Path | None = None, database: str | None = None, storage: str | None = None) -> Places:
+        return Places(
+            folder or home.home(),
+            database or (f"sqlite:///{folder.absolute() / 'arena.db'}" if folder else home.database_url()),
+            storage or (str(folder.absolute() / "storage") if folder else home.storage_url()),
+        )
+
+    @contextmanager
+    def opened(self) -> Iterator[tuple[sa.Engine, Storage]]:
+        """Database and storage of a site that is there; nothing is made."""
+        url = sa.make_url(self.database)
+        if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
+            raise BadInput(f"{url.database}: there is no such database; name the site's folder with --home")
+        engine = db.make_engine(self.database)
+        try:
+            with db.told_clearly(engine):
+                if db.revision_of(engine) is None:
+                    raise BadInput(f"database {db.shown(engine)}: is empty; name the site's with --home or --database")
+                db.check_schema(engine)
+                storage = open_storage(engine, self.storage)
+            storage.here()
+            yield engine, storage
+        finally:
+            engine.dispose()
