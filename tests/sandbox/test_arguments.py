@@ -22,8 +22,8 @@ def package(tmp_path):
 def view(package, **more):
     return View(
         package=package,
-        library=Path("/lib/bciarena"),
-        readable=[Path("/opt/py"), Path("/opt/py/lib"), Path("/cache/env")],
+        shown=[(Path("/cache/env"), Path("/cache/env")), (Path("/src/wire"), Path("/arena/lib/arenabox/wire"))],
+        hidden=[Path("/cache/env/bciarena")],
         proc=PROC,
         limits=Limits(tmp_mib=2, shm_mib=1),
         **more,
@@ -35,7 +35,7 @@ def words(text):
 
 
 def test_whole_list_for_root(package, monkeypatch):
-    monkeypatch.setattr(bwrap, "SYSTEM", ())
+    monkeypatch.setattr(bwrap, "LINKS", ())
     monkeypatch.setattr(bwrap, "ENVIRONMENT", {"HOME": "/tmp"})
     expected = words(f"""
         --unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup-try
@@ -43,15 +43,15 @@ def test_whole_list_for_root(package, monkeypatch):
         --die-with-parent --new-session --hostname arena --chdir / --clearenv --setenv HOME /tmp
         --tmpfs / --perms 1777 --size 2097152 --tmpfs /tmp
         --perms 0755 --dir /arena --perms 0755 --dir /arena/lib --perms 0755 --dir /arena/lib/arenabox
-        --perms 0755 --dir /cache --perms 0755 --dir /etc --perms 0755 --dir /opt
-        --ro-bind-try /etc/ld.so.cache /etc/ld.so.cache
-        --ro-bind-try /cache/env /cache/env --ro-bind-try /opt/py /opt/py
-        --ro-bind-try /lib/bciarena/wire /arena/lib/arenabox/wire
-        --ro-bind-try /lib/bciarena/contestant /arena/lib/arenabox/contestant
+        --perms 0755 --dir /cache
+        --ro-bind-try /cache/env /cache/env --ro-bind-try /src/wire /arena/lib/arenabox/wire
+        --ro-bind /dev/null /cache/env/bciarena
         --proc /proc --size 4096 --tmpfs /proc/1 --remount-ro /proc/1 --ro-bind /dev/null /proc/kallsyms
         --size 4096 --tmpfs /proc/sys --remount-ro /proc/sys
-        --size 1048576 --tmpfs /dev --dev-bind /dev/null /dev/null --dev-bind /dev/zero /dev/zero
-        --dev-bind /dev/full /dev/full --dev-bind /dev/random /dev/random --dev-bind /dev/urandom /dev/urandom
+        --size 1048576 --tmpfs /dev --dev-bind /dev/null /dev/null --remount-ro /dev/null
+        --dev-bind /dev/zero /dev/zero --remount-ro /dev/zero --dev-bind /dev/full /dev/full --remount-ro /dev/full
+        --dev-bind /dev/random /dev/random --remount-ro /dev/random
+        --dev-bind /dev/urandom /dev/urandom --remount-ro /dev/urandom
         --symlink /proc/self/fd/0 /dev/stdin --symlink /proc/self/fd/1 /dev/stdout
         --symlink /proc/self/fd/2 /dev/stderr --symlink /proc/self/fd /dev/fd --dir /dev/shm --remount-ro /dev
         --perms 1777 --size 1048576 --tmpfs /dev/shm
@@ -90,13 +90,3 @@ def test_every_tmpfs_but_the_read_only_ones_is_bounded(package):
         if word == "--tmpfs" and got[index + 1] != "/":
             assert got[index - 2] == "--size", got[index + 1]
     assert got[-2:] == ["--remount-ro", "/"]
-
-
-def test_system_python_shows_no_programs(package):
-    got = arguments(
-        View(package, Path("/lib/bciarena"), [Path("/usr"), Path("/usr/bin/python3.11")], PROC, as_root=False)
-    )
-    places = [got[index + 2] for index, word in enumerate(got) if word.startswith("--ro-bind")]
-    assert "/usr" not in places
-    assert "/usr/bin/python3.11" in places
-    assert "/usr/bin" not in places

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import stat
 
 import pytest
@@ -31,7 +32,7 @@ starts = 2999-01-02T00:00:00Z
 board = "hidden"
 counts = "last"
 [phase.data]
-simulate = { subjects = 1, blocks = 1, seed = 5 }
+simulate = { subjects = 1, blocks = 1 }
 """
 
 
@@ -102,6 +103,10 @@ def test_contest_from_a_file(tmp_path, capsys):
     assert "preliminary: 1 subjects, 2 blocks, 12 trials" in said
     assert "final: 1 subjects, 1 blocks, 30 trials" in said
     assert "password" in said
+    with sqlite3.connect(tmp_path / "home" / "arena.db") as database:
+        drawn = [json.loads(row[0])["order"] for row in database.execute("select data_about from phases")]
+    seeds = [order["simulate"]["seed"] for order in drawn if "simulate" in order]
+    assert [seed > 2**64 for seed in seeds] == [True]
     assert main(["contest", "list", "--home", home]) == 0
     assert "preliminary (open), final (upcoming)" in capsys.readouterr().out
     assert main(["contest", "create", str(file), "--home", home]) == 2
@@ -121,6 +126,7 @@ def test_contest_from_a_file(tmp_path, capsys):
         ('slug = "autumn"', 'slug = "Autumn!"', "slug"),
         ('title = "Autumn"', 'title = "Autumn"\ncolour = "red"', "colour"),
         ("[[phase]]", "[[phase]", "TOML"),
+        ("blocks = 1 }", "blocks = 1, seed = 5 }", "who guesses it can simulate the hidden truth"),
         ('folder = "recordings"', 'folder = "nowhere"', "nowhere"),
     ],
 )

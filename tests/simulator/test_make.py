@@ -131,6 +131,7 @@ def test_two_hundred_times_faster_than_real_time():
         (("imagery", "--subjects", "-2"), "--subjects -2"),
         (("imagery", "--blocks", "0"), "--blocks 0"),
         (("imagery", "--seed", "-1"), "--seed -1"),
+        (("imagery", "--seed", "guess"), "--seed guess"),
         (("imagery", "--split", "cali_A"), "unknown split 'cali_A'"),
         (("liveness", "--subjects", "24"), "1 to 23"),
         (("imagery", "--format", "gdf"), "'gdf'"),
@@ -222,3 +223,15 @@ def test_json_summary(tmp_path):
     assert summary["challenge"] == "speller/1"
     assert sum(summary["trials"].values()) == 60
     assert 40 <= sum(n for truth, n in summary["trials"].items() if int(truth) <= 40) <= 45
+
+
+def test_a_secret_seed_is_drawn_printed_once_and_written_nowhere(tmp_path, capsys):
+    words = ["imagery", "--subjects", "1", "--blocks", "1", "--seed", "secret", "--format", "bids", "--json"]
+    seeds = []
+    for name in ("one", "two"):
+        assert main(["simulate", *words, "--out", str(tmp_path / name)]) == 0
+        seeds.append(json.loads(capsys.readouterr().out)["seed"])
+        texts = [path.read_bytes() for path in (tmp_path / name).rglob("*") if path.is_file()]
+        assert not any(str(seeds[-1]).encode() in text for text in texts)
+    assert seeds[0] != seeds[1]
+    assert all(2**64 <= seed < 2**128 for seed in seeds)

@@ -17,7 +17,9 @@ def main(
     ] = None,
     subjects: Annotated[int | None, typer.Option(help="How many subjects. [default: what the contest says]")] = None,
     blocks: Annotated[int | None, typer.Option(help="Blocks per subject. [default: as the text says]")] = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same bytes; the same subject numbers are the same people.")] = 0,
+    seed: Annotated[
+        str, typer.Option(help="Same seed, same bytes, same people. secret: draw one of 128 bits and print it.")
+    ] = "0",
     format: Annotated[str, typer.Option(help="contest (S01/block_1.npz) or bids.")] = "contest",
     deep: Annotated[
         bool | None,
@@ -37,11 +39,16 @@ def main(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from bciarena.contests import rulebook
+    from bciarena.errors import BadInput
     from bciarena.protocol import protocol_of
+    from bciarena.protocol.seeds import secret_seed
     from bciarena.simulator import Order, make
 
     name = rulebook(challenge).name
-    order = Order(challenge, split or protocol_of(challenge).scored, subjects, blocks, seed, format, deep)
+    if not seed.isdecimal() and seed != "secret":
+        raise BadInput(f"--seed {seed}: give a whole number of 0 or more, or secret")
+    number = secret_seed() if seed == "secret" else int(seed)
+    order = Order(challenge, split or protocol_of(challenge).scored, subjects, blocks, number, format, deep)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # ended from outside: what is half-made goes, as by Ctrl-C
@@ -70,5 +77,7 @@ def main(
         f"{out}: {summary.challenge} {summary.split}, {summary.subjects} subjects, {summary.blocks} blocks, "
         f"{summary.seconds / 60:.1f} minutes, {sum(summary.trials.values())} trials"
     )
+    if seed == "secret":
+        typer.echo(f"seed {number}: keep it secret; with it anybody can simulate the truth")
     for note in summary.notes:
         typer.echo(note)

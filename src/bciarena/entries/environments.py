@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import bciarena
 from bciarena.entries.images import Image, attempts, find_image, images
 from bciarena.entries.index import cache_folder, keep_wheels
 from bciarena.entries.installing import Attempt, install
@@ -108,9 +107,6 @@ def platform_interpreter() -> Interpreter:
     """This platform's own Python with all that is installed beside it."""
     shown = [Path(sys.base_prefix), Path(sys.base_exec_prefix), Path(sys.prefix)]
     shown += [Path(place) for place in sys.path if Path(place).name in ("site-packages", "dist-packages")]
-    home = Path(bciarena.__file__).resolve().parent
-    if not any(home.is_relative_to(place.resolve()) for place in shown):
-        shown.append(home)  # installed for editing: the package lies outside the environment
     version = ".".join(map(str, sys.version_info[:3]))
     return Interpreter(Path(sys.executable), version, tuple(dict.fromkeys(shown)))
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bciarena.contests.rulebook import Rulebook
-from bciarena.entries import plain, reference
+from bciarena.entries import library, plain, reference
 from bciarena.entries.archive import unpack
 from bciarena.entries.config import Config, read_config, version
 from bciarena.entries.discover import MAIN_BYTES, find_target
@@ -84,9 +84,10 @@ def _reference(spec: str, rulebook: Rulebook, root: Path, wanted: str | None) ->
     if wanted:
         raise BadInput(f"{spec} runs in the platform's own Python; leave --python out")
     shutil.copytree(item.folder, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    open_to_readers(root)
     said = read_config(root)
     target, _ = find_target(root, rulebook, said.entry)
+    library.add_used(root)
+    open_to_readers(root)
     return Package(
         name=spec,
         root=root,

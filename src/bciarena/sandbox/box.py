@@ -21,11 +21,14 @@ from bciarena.errors import BadInput, Fault
 from bciarena.sandbox import bwrap, nobox, readable
 from bciarena.sandbox.cgroups import Group, make_group
 from bciarena.sandbox.limits import MIB, Limits
+from bciarena.sandbox.places import interpreter_places
 from bciarena.sandbox.seccomp import UNIX, filter_bytes
 from bciarena.sandbox.usage import Usage, tree_usage
 
 Sandbox = Literal["bwrap", "none"]
 LIBRARY = Path(bciarena.__file__).parent
+CLIENT = ("wire", "contestant")
+"""All of this platform that a box sees."""
 START = "import sys; sys.path[:0] = [{lib!r}]; from arenabox.contestant.boot import main; main(*sys.argv[1:])"
 JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 125; shift; done; shift; exec "$@"'
 """Joins the groups given before ``--``, then becomes the command: nothing of the box is ever outside of them."""
@@ -101,10 +104,13 @@ class Box:
         if program is None:
             raise BadInput(MISSING)
         show = self._stack.enter_context(readable.for_everyone(uid != 0))
+        shown, hidden = interpreter_places(self.interpreter)
+        library = show(LIBRARY, CLIENT)
+        shown += [(library / room, bwrap.LIB / "arenabox" / room) for room in CLIENT]
         view = bwrap.View(
             package=show(self.package.root),
-            library=show(LIBRARY, ("wire", "contestant")),
-            readable=[*self.interpreter.readable, *_links(self.interpreter.executable)],
+            shown=shown,
+            hidden=hidden,
             proc=bwrap.proc_names(),
             as_root=os.geteuid() == 0,
             limits=self.limits,
@@ -140,7 +146,7 @@ class Box:
         """wire/ and contestant/ under the name they have in the box."""
         lib = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-lib-")))
         (lib / "arenabox").mkdir()
-        for room in ("wire", "contestant"):
+        for room in CLIENT:
             (lib / "arenabox" / room).symlink_to(LIBRARY / room)
         return str(lib)
 
@@ -182,19 +188,6 @@ class Box:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-
-
-def _links(executable: Path) -> list[Path]:
-    """An executable and the chain of symbolic links to the real one, each as a file the box must show."""
-    path = executable
-    chain = [path]
-    for _ in range(16):
-        if not path.is_symlink():
-            break
-        target = Path(os.readlink(path))
-        path = Path(os.path.normpath(path.parent / target))
-        chain.append(path)
-    return chain
 
 
 def _memory_file(name: str, content: bytes) -> int:

@@ -11,9 +11,8 @@ from pathlib import Path
 from bciarena.sandbox.limits import MIB, Limits
 
 ROOT, LIB, DATA, OUT = Path("/entry"), Path("/arena/lib"), Path("/data"), Path("/out")
-SYSTEM = ("/lib", "/lib64", "/lib32", "/usr/lib", "/usr/lib64", "/usr/libexec")
-"""Shared libraries, read-only. No programs: /bin and /usr/bin stay outside."""
-LOADER_CACHE = "/etc/ld.so.cache"
+LINKS = ("/lib", "/lib64")
+"""Where the loader is looked for; links into /usr on most systems."""
 DEVICES = ("null", "zero", "full", "random", "urandom")
 PROC_SHOWN = frozenset(
     {"cpuinfo", "filesystems", "meminfo", "mounts", "self", "stat", "thread-self", "uptime", "version"}
@@ -47,10 +46,10 @@ class View:
         Becomes /entry, the working directory, read-only.
     model : Path or None
         Becomes /entry/model, read-only.
-    library : Path
-        Our package; only its wire/ and contestant/ are shown.
-    readable : sequence of Path
-        Interpreter and environment, shown read-only where they are.
+    shown : sequence of (source, place)
+        Interpreter, environment, libraries and our client: each read-only at its place.
+    hidden : sequence of Path
+        Places inside of what is shown that stay covered.
     data, out : Path or None
         For training: /data read-only, /out writable.
     proc : sequence of (name, is folder)
@@ -61,14 +60,14 @@ class View:
     """
 
     package: Path
-    library: Path
-    readable: Sequence[Path]
+    shown: Sequence[tuple[Path, Path]]
     proc: Sequence[tuple[str, bool]]
     as_root: bool
     limits: Limits = field(default_factory=Limits)
     model: Path | None = None
     data: Path | None = None
     out: Path | None = None
+    hidden: Sequence[Path] = ()
 
 
 def arguments(view: View) -> list[str]:
@@ -84,18 +83,23 @@ def arguments(view: View) -> list[str]:
     for name, value in ENVIRONMENT.items():
         args += ["--setenv", name, value]
     args += ["--tmpfs", "/", *_tmpfs("/tmp", limits.tmp_mib)]  # before an interpreter that lies in /tmp
-    shown = [(path, path) for path in _outermost(view.readable)]
-    shown += [(view.library / room, LIB / "arenabox" / room) for room in ("wire", "contestant")]
-    args += _folders([where for _, where in shown] + [Path(path) for path in (*SYSTEM, LOADER_CACHE)])
-    for system in SYSTEM:
-        args += _system(Path(system))
-    args += ["--ro-bind-try", LOADER_CACHE, LOADER_CACHE]
-    for path, where in shown:
-        args += ["--ro-bind-try", str(path), str(where)]
+    inner = sorted({Path(*place.parts[:3]) for _, place in view.shown if place.parts[:2] == ("/", "tmp")})
+    for top in inner:  # an installation below /tmp: what lies around its parts is not the entry's to write
+        args += ["--perms", "0755", "--size", str(MIB), "--tmpfs", str(top)]
+    args += _folders(place for _, place in view.shown)
+    for link in map(Path, LINKS):
+        if link.is_symlink():
+            args += ["--symlink", os.readlink(link), str(link)]
+    for source, place in view.shown:
+        args += ["--ro-bind-try", str(source), str(place)]
+    for place in view.hidden:
+        args += _cover(str(place), place.is_dir())
+    for top in inner:
+        args += ["--remount-ro", str(top)]
     args += _proc(view.proc)
     args += ["--size", str(MIB), "--tmpfs", "/dev"]
-    for device in DEVICES:
-        args += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
+    for device in DEVICES:  # read-only: a device's times are the same in every box
+        args += ["--dev-bind", f"/dev/{device}", f"/dev/{device}", "--remount-ro", f"/dev/{device}"]
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         args += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
     args += ["--symlink", "/proc/self/fd", "/dev/fd", "--dir", "/dev/shm", "--remount-ro", "/dev"]
@@ -117,49 +121,29 @@ def arguments(view: View) -> list[str]:
 def _folders(places: Iterable[Path]) -> list[str]:
     """The folders above some places: bubblewrap would make them for itself alone."""
     above = {parent for place in places for parent in place.parents if parent not in (Path("/"), Path("/tmp"))}
-    inside = {parent for parent in above if any(_within(parent, Path(system)) for system in SYSTEM)}
+    above = {parent for parent in above if parent.parent != Path("/tmp")}
     args: list[str] = []
-    for parent in sorted(above - inside):
+    for parent in sorted(above):
         args += ["--perms", "0755", "--dir", str(parent)]
     return args
-
-
-def _within(path: Path, other: Path) -> bool:
-    return path == other or other in path.parents
 
 
 def _tmpfs(where: str, size_mib: int) -> list[str]:
     return ["--perms", "1777", "--size", str(size_mib * MIB), "--tmpfs", where]
 
 
-def _system(path: Path) -> list[str]:
-    if path.is_symlink():
-        return ["--symlink", os.readlink(path), str(path)]
-    return ["--ro-bind", str(path), str(path)] if path.is_dir() else []
-
-
-def _outermost(paths: Sequence[Path]) -> list[Path]:
-    """Without those that lie inside another or inside a system folder: they are shown already."""
-    kept: list[Path] = []
-    if Path("/usr") in paths:  # the system's own Python: its modules, not all the programs beside it
-        paths = [path for path in paths if path != Path("/usr")] + [Path("/usr/local/lib")]
-    shown = [Path(system) for system in SYSTEM if not Path(system).is_symlink()]
-    for path in sorted(set(paths), key=lambda path: len(path.parts)):
-        if not any(_within(path, other) for other in [*kept, *shown]):
-            kept.append(path)
-    return sorted(kept)
+def _cover(place: str, folder: bool) -> list[str]:
+    if folder:
+        return ["--size", "4096", "--tmpfs", place, "--remount-ro", place]
+    return ["--ro-bind", "/dev/null", place]
 
 
 def _proc(names: Sequence[tuple[str, bool]]) -> list[str]:
     args = ["--proc", "/proc"]
     # Process 1 is bubblewrap itself. It is as confined as the entry, but its memory is no business of the entry's.
     for name, folder in sorted([*names, ("1", True)]):
-        if name in PROC_SHOWN:
-            continue
-        if folder:
-            args += ["--size", "4096", "--tmpfs", f"/proc/{name}", "--remount-ro", f"/proc/{name}"]
-        else:
-            args += ["--ro-bind", "/dev/null", f"/proc/{name}"]
+        if name not in PROC_SHOWN:
+            args += _cover(f"/proc/{name}", folder)
     return args
 
 

@@ -256,14 +256,16 @@ class _Serving:
             if kind == "MemoryError":
                 return "out_of_memory", f"could get no more memory than {limits.memory_mib} MiB{at}"
             if phase == "import":
-                return "import_error", f"cannot be loaded: {words}{at}"
+                ours = "No module named 'bciarena" in words
+                advice = "; a box shows nothing of the platform: bring what you use in your package" if ours else ""
+                return "import_error", f"cannot be loaded: {words}{at}{advice}"
             return "crashed", f"raised {words}{at}" if kind != "SystemExit" else f"{words}{at}"
         if self.done or (code == 0 and self.ready):
             return "ok", ""
         if self.box_killed and not over:
             raise Fault(f"the box itself was killed from outside (signal {self.box_killed})")
-        if code is None:
-            raise Fault("the box closed its end of the wire and did not end")
+        if code is None:  # it was greeted, so that only the entry itself can have hung up
+            return "protocol_error", "closed its end of the wire and went on running"
         if code > 128 and self.cpu_s > self.match.budget_s:  # the kernel's limit came before the watcher looked
             return "over_budget", f"used more CPU time than its budget of {self.match.budget_s:.0f} s"
         if code > 128:

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from bciarena.contests import rulebook as find_rulebook
 from bciarena.errors import BadInput
 from bciarena.jobs.storage import Storage
+from bciarena.protocol.seeds import secret_seed
 from bciarena.recording import open_recording
 from bciarena.referee import Truth
 from bciarena.service.accounts import record
@@ -39,7 +40,11 @@ def create(session: Session, owner: Account, spec: ContestSpec, roots: tuple[Pat
         owner_id=owner.id,
     )
     for item in spec.phase:
-        order: dict[str, Any] = {"simulate": item.data.simulate.model_dump()} if item.data.simulate else {}
+        order: dict[str, Any] = {}
+        if item.data.simulate:
+            order = {"simulate": item.data.simulate.model_dump()}
+            if item.data.simulate.seed is None:
+                order["simulate"]["seed"] = secret_seed()
         if item.data.folder is not None:
             order = {"folder": str(_allowed(Path(item.data.folder), roots))}
         contest.phases.append(

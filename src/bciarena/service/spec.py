@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from bciarena.contests import rulebook
 from bciarena.errors import BadInput
+from bciarena.protocol.seeds import LEAST_SECRET
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?$")]
 Seconds = Annotated[float, Field(ge=0, le=32503680000)]  # up to the year 3000
@@ -44,7 +45,7 @@ class Simulate(Strict):
 
     subjects: Annotated[int, Field(ge=1, le=100)] = 3
     blocks: Annotated[int, Field(ge=1, le=20)] | None = None
-    seed: Annotated[int, Field(ge=0, le=2**31)] = 0
+    seed: Annotated[int, Field(ge=0, lt=2**128)] | None = None  # None: a secret one is drawn and told to nobody
     split: str | None = Field(default=None, max_length=20, pattern=r"^[A-Za-z_0-9]+$")
 
 
@@ -77,6 +78,12 @@ class PhaseSpec(Strict):
     def _order(self) -> PhaseSpec:
         if self.starts and self.ends and seconds(self.starts) >= seconds(self.ends):  # type: ignore[operator]
             raise ValueError("starts must be before ends")
+        seed = self.data.simulate.seed if self.data.simulate else None
+        if self.truth == "hidden" and seed is not None and seed < LEAST_SECRET:
+            raise ValueError(
+                "seed: who guesses it can simulate the hidden truth; leave it out (a secret one is drawn), or give one "
+                "of 128 bits from arena simulate --seed secret"
+            )
         return self
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from bciarena.contests import rulebook
 from bciarena.errors import BadInput
 from bciarena.protocol import protocol_of, split_of, stream, timelines
+from bciarena.protocol.seeds import LEAST_SECRET
 from bciarena.protocol.timeline import Timeline
 from bciarena.recording import Event, write_contest
 from bciarena.recording.bids import describe_bids, write_bids
@@ -122,7 +123,8 @@ def make(
             rows = ",\n".join(map(json.dumps, summary.generated))
             (beside / GENERATORS).write_text(f"[\n{rows}\n]\n", encoding="utf-8")
         if order.format == "bids":
-            describe_bids(beside, f"{book.id} {order.split}, simulated, seed {order.seed}", names)
+            told = f", seed {order.seed}" if order.seed < LEAST_SECRET else ""
+            describe_bids(beside, f"{book.id} {order.split}, simulated{told}", names)
             (beside / ".bidsignore").write_text(f"{GENERATORS}\nquality.html\nquality.zh.html\n", encoding="utf-8")
     summary.trials = dict(sorted(summary.trials.items(), key=lambda item: (len(item[0]), item[0])))
     return summary

@@ -224,6 +224,7 @@ TEXTS = {
     "organise.blocks": "Blocks each",
     "organise.as_rules": "as the rules say",
     "organise.seed": "Seed",
+    "organise.seed_secret": "drawn in secret",
     "organise.folder_hint": "Data folders lie on the server, below: {roots}.",
     "organise.utc": "All times are UTC.",
     "organise.toml": "Or paste a contest.toml",

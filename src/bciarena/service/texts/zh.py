@@ -221,6 +221,7 @@ TEXTS = {
     "organise.blocks": "每人 block 数",
     "organise.as_rules": "按规则",
     "organise.seed": "随机种子",
+    "organise.seed_secret": "自动秘密生成",
     "organise.folder_hint": "数据文件夹位于服务器的：{roots}。",
     "organise.utc": "所有时间均为 UTC。",
     "organise.toml": "或粘贴 contest.toml",

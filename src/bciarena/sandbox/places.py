@@ -1,0 +1,87 @@
+"""What a box shows of an interpreter: its modules and libraries, without programs, and without this platform's code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import bciarena
+from bciarena.entries.index import cache_folder
+from bciarena.entries.model import Interpreter
+from bciarena.sandbox.libraries import system_tree
+
+OURS = Path(bciarena.__file__).resolve().parent
+LOADER_CACHE = Path("/etc/ld.so.cache")
+Shown = list[tuple[Path, Path]]  # source, place in the box
+
+
+def interpreter_places(interpreter: Interpreter) -> tuple[Shown, list[Path]]:
+    """(source, place) of everything an interpreter needs, and the places among them that stay covered."""
+    folders = outermost(part for path in interpreter.readable for part in _parts(path))
+    tree = system_tree(folders, interpreter.executable, cache_folder() / "system")
+    shown = [(tree / place.relative_to("/"), place) for place in _bottom(tree)]
+    shown += [(path, path) for path in [*folders, *outermost(_links(interpreter.executable))]]
+    if LOADER_CACHE.is_file():
+        shown.append((LOADER_CACHE, LOADER_CACHE))
+    return shown, sorted({*_own_code(folders), *_unused(interpreter.readable)})
+
+
+def _parts(path: Path) -> Iterator[Path]:
+    """A Python's prefix without its programs, manuals and headers; any other folder as it is."""
+    if not (path / "bin").is_dir():
+        yield path
+    elif path == Path("/usr"):
+        yield from sorted(path.glob("lib/python3*"))
+        yield from sorted(path.glob("local/lib/python3*"))
+    else:
+        parts = (path / "lib", path / "lib64", path / "pyvenv.cfg")
+        yield from (part for part in parts if part.exists() and not part.is_symlink())
+
+
+def outermost(places: Iterable[Path]) -> list[Path]:
+    """Without those that lie inside another: they are shown already."""
+    kept: list[Path] = []
+    for place in sorted(set(places), key=lambda place: len(place.parts)):
+        if not any(other in place.parents for other in kept):
+            kept.append(place)
+    return sorted(kept)
+
+
+def _bottom(tree: Path) -> list[Path]:
+    """The folders of a tree that hold files, as places in the box: only these are bound."""
+    holding = [Path("/", Path(where).relative_to(tree)) for where, _, files in os.walk(tree) if files]
+    return outermost(holding)
+
+
+def _own_code(folders: Sequence[Path]) -> Iterator[Path]:
+    """This platform's own code, wherever it was installed: with the simulator an entry could make the truth anew."""
+    for folder in folders:
+        for pattern in ("", "python3*/site-packages/", "python3*/dist-packages/"):
+            yield from folder.glob(f"{pattern}bciarena*")
+            yield from folder.glob(f"{pattern}__editable__*bciarena*")
+        if folder == OURS or folder in OURS.parents:
+            yield OURS
+
+
+def _unused(readable: Sequence[Path]) -> Iterator[Path]:
+    """Packages of a base installation that its virtual environment does not use."""
+    settings = [path / "pyvenv.cfg" for path in readable if (path / "pyvenv.cfg").is_file()]
+    if not settings or any("system-site-packages = true" in path.read_text() for path in settings):
+        return
+    for path in readable:
+        if not (path / "pyvenv.cfg").is_file() and (path / "bin").is_dir() and path != Path("/usr"):
+            yield from path.glob("lib/python3*/site-packages")
+
+
+def _links(executable: Path) -> list[Path]:
+    """An executable and the chain of symbolic links to the real one, each as a file the box must show."""
+    path = executable
+    chain = [path]
+    for _ in range(16):
+        if not path.is_symlink():
+            break
+        target = Path(os.readlink(path))
+        path = Path(os.path.normpath(path.parent / target))
+        chain.append(path)
+    return chain
