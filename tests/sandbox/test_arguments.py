@@ -48,10 +48,10 @@ def test_whole_list_for_root(package, monkeypatch):
         --ro-bind /dev/null /cache/env/bciarena
         --proc /proc --size 4096 --tmpfs /proc/1 --remount-ro /proc/1 --ro-bind /dev/null /proc/kallsyms
         --size 4096 --tmpfs /proc/sys --remount-ro /proc/sys
-        --size 1048576 --tmpfs /dev --dev-bind /dev/null /dev/null --remount-ro /dev/null
-        --dev-bind /dev/zero /dev/zero --remount-ro /dev/zero --dev-bind /dev/full /dev/full --remount-ro /dev/full
-        --dev-bind /dev/random /dev/random --remount-ro /dev/random
-        --dev-bind /dev/urandom /dev/urandom --remount-ro /dev/urandom
+        --size 1048576 --tmpfs /dev --dev-bind /dev/null /dev/null
+        --dev-bind /dev/zero /dev/zero --dev-bind /dev/full /dev/full
+        --dev-bind /dev/random /dev/random
+        --dev-bind /dev/urandom /dev/urandom
         --symlink /proc/self/fd/0 /dev/stdin --symlink /proc/self/fd/1 /dev/stdout
         --symlink /proc/self/fd/2 /dev/stderr --symlink /proc/self/fd /dev/fd --dir /dev/shm --remount-ro /dev
         --perms 1777 --size 1048576 --tmpfs /dev/shm

@@ -15,12 +15,17 @@ import os  # noqa: E402
 import resource  # noqa: E402
 
 MODEL = "model"  # below the working directory
+REFUSALS = (1, 37, 38, 97)  # EPERM, ENOLCK, ENOSYS, EAFNOSUPPORT: how the box's filter answers
 
 
 def main(text, again=""):
     order = json.loads(text)
     if not again:
         confine(order)
+        if order.get("writable") is not None:
+            from .landlock import wall
+
+            wall(order["writable"])
         greet(order["fds"])
         os.execv(sys.executable, [sys.executable, "-s", "-c", order["start"], text, "again"])
     os.chdir(order["root"])
@@ -169,6 +174,8 @@ def describe(error, root):
         words = "exited with code %s" % (error.code,)
     else:
         words = traceback.format_exception_only(type(error), error)[-1].strip()
+    if isinstance(error, OSError) and error.errno in REFUSALS:
+        words += " - a box refuses network, file locks, namespaces and unusual system calls (SECURITY.md)"
     return [type(error).__name__, where[:200], words]
 
 

@@ -1,7 +1,7 @@
 """What a reference entry uses of this package, copied into its folder: no box shows the platform itself.
 
-The modules are found by reading import statements, from the entry's own files on; a data file comes along where a copied
-module beside it names it.
+The modules are found by reading import statements, from the entry's own files on; a data file comes along where a
+copied module beside it names it.
 """
 
 from __future__ import annotations

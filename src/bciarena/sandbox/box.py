@@ -75,6 +75,7 @@ class Box:
             "model": self.model is not None,
             "rlimits": self.limits.rlimits(cpu_s),
             "uid": uid,
+            "writable": self._writable(),
             **order,
         }
         begin = self._boxed if self.sandbox == "bwrap" else self._bare
@@ -128,6 +129,12 @@ class Box:
         # Options stay out of the command line and our environment out of the process: the box can read both.
         command += [program, "--args", str(args), "--seccomp", str(rules), "--"]
         return command, {}, [args, rules], str(bwrap.ROOT)
+
+    def _writable(self) -> list[str] | None:
+        """Places an entry may write to; None: anywhere, as there is no box."""
+        if self.sandbox == "none":
+            return None
+        return ["/tmp", "/dev/shm", *([str(bwrap.OUT)] if self.out else [])]
 
     def _bare(self, uid: int) -> tuple[list[str], dict[str, str], list[int], str]:
         root = self.package.root.resolve()

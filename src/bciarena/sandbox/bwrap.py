@@ -98,8 +98,8 @@ def arguments(view: View) -> list[str]:
         args += ["--remount-ro", str(top)]
     args += _proc(view.proc)
     args += ["--size", str(MIB), "--tmpfs", "/dev"]
-    for device in DEVICES:  # read-only: a device's times are the same in every box
-        args += ["--dev-bind", f"/dev/{device}", f"/dev/{device}", "--remount-ro", f"/dev/{device}"]
+    for device in DEVICES:  # writable, as a read-only bind could not be opened; the filter keeps their times
+        args += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         args += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
     args += ["--symlink", "/proc/self/fd", "/dev/fd", "--dir", "/dev/shm", "--remount-ro", "/dev"]

@@ -103,7 +103,7 @@ def closure(files: Iterable[Path]) -> list[Path]:
 
 
 def asked(path: Path) -> tuple[str, list[str]]:
-    """An ELF file's loader (a program's; else empty) and the names of the libraries it needs; nothing for other files."""
+    """An ELF file's loader (a program's; else empty) and the libraries it needs; nothing for other files."""
     try:
         raw = path.read_bytes() if path.stat().st_size < 1 << 20 else None
         with open(path, "rb") as file:

@@ -12,22 +12,37 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 class Usage(NamedTuple):
     cpu_s: float = 0.0
-    memory_bytes: int = 0  # resident; pages that processes share count once for each
+    memory_bytes: int = 0  # resident, and shared memory by its size; pages that processes share count once for each
     processes: int = 0
 
 
 def tree_usage(root: int) -> Usage:
     """Sum over a process and all its descendants, ended children that were waited for included."""
     cpu, pages, count = 0, 0, 0
+    shared: dict[str, int] = {}
     waiting = [root]
     while waiting:
         pid = waiting.pop()
         try:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            waiting += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+            for task in os.listdir(f"/proc/{pid}/task"):  # every thread has children of its own
+                waiting += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())
+            shared |= _shared(pid)
         except OSError:  # it ended meanwhile
             continue
         cpu += sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime
         pages += int(fields[21])
         count += 1
-    return Usage(cpu / TICKS, pages * PAGE, count)
+    return Usage(cpu / TICKS, pages * PAGE + sum(shared.values()), count)
+
+
+def _shared(pid: int) -> dict[str, int]:
+    """Bytes of shared memory by its inode: its pages may be there without being resident in any process."""
+    found: dict[str, int] = {}
+    with open(f"/proc/{pid}/maps") as maps:
+        for line in maps:
+            where, rights, _, device, inode, *name = line.split(maxsplit=5)
+            if rights[3] == "s" and name and name[0].startswith("/dev/zero"):
+                start, stop = (int(part, 16) for part in where.split("-"))
+                found[f"{device} {inode}"] = found.get(f"{device} {inode}", 0) + stop - start
+    return found

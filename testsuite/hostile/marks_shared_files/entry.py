@@ -29,9 +29,15 @@ class Entry:
             path = "/dev/" + device
             if int(os.stat(path).st_mtime) == MARK_S or int(os.stat(path).st_atime) == MARK_S:
                 print("ESCAPED message in the times of", path)
-            attempt("utime " + device, lambda path=path: os.utime(path, (MARK_S, MARK_S)))
-            with open(path, "rb") as opened:
-                attempt("futimens " + device, lambda f=opened: checked(libc.futimens(f.fileno(), None)))
+            before = os.stat(path).st_mtime_ns
+            for times in ((MARK_S, MARK_S), None):
+                try:
+                    os.utime(path, times)
+                    with open(path, "rb") as opened:
+                        os.utime(opened.fileno(), times)
+                except OSError as error:
+                    print("refused", error.strerror)
+            print("held" if os.stat(path).st_mtime_ns == before else "ESCAPED", "times of", device)
             attempt("chmod " + device, lambda path=path: os.chmod(path, 0o600))
         fd = os.open(os.__file__, os.O_RDONLY)
         where = ctypes.create_string_buffer(4096)

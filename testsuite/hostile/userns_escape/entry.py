@@ -27,7 +27,8 @@ class Entry:
         refused("chroot", 161, 0)
         refused("open_by_handle_at", 304, 0, 0, 0)
         refused("name_to_handle_at", 303, 0, 0, 0, 0, 0)
-        refused("setuid root", 105, 0, expected=(1, 22))  # 22: there is no root in here
+        refused("setuid root", 105, 0)
+        refused("setresuid root", 117, 0, 0, 0, expected=(1, 22))  # 22: there is no root in here
         with open("/proc/self/status") as file:
             status = dict(line.split(":", 1) for line in file)
         for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
