@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from bciarena.challenges import rulebook
+from bciarena.contests import rulebook
 from bciarena.entries import library
 from bciarena.entries.package import open_entry
 from bciarena.entries.reference import references

@@ -11,12 +11,15 @@ from bciarena.sandbox.seccomp import BY_ARGUMENT, MACHINES, RET_ALLOW, RET_ERRNO
 from bciarena.sandbox.syscalls import ALLOWED, ARGUED
 
 NAMES = {name: numbers for calls in [*ALLOWED.values(), ARGUED] for name, numbers in calls.items()}
-REFUSED = """ptrace process_vm_readv process_vm_writev pidfd_getfd process_madvise add_key request_key keyctl io_uring_setup
-    io_uring_enter bpf userfaultfd perf_event_open modify_ldt memfd_create memfd_secret io_setup io_submit vmsplice splice
-    mount umount2 pivot_root chroot open_tree move_mount fsopen unshare setns shmget shmat semget msgget mq_open
-    name_to_handle_at open_by_handle_at inotify_init1 inotify_add_watch fanotify_init cachestat mincore readahead preadv2
-    pwritev2 kexec_load init_module reboot settimeofday clock_settime adjtimex iopl syslog personality seccomp
-    setxattr fsetxattr move_pages mbind set_mempolicy sync_file_range openat2 execveat mknod quotactl""".split()
+REFUSED = """
+    ptrace process_vm_readv process_vm_writev pidfd_getfd process_madvise add_key request_key keyctl
+    io_uring_setup io_uring_enter bpf userfaultfd perf_event_open modify_ldt memfd_create memfd_secret io_setup
+    io_submit vmsplice splice mount umount2 pivot_root chroot open_tree move_mount fsopen unshare setns shmget
+    shmat semget msgget mq_open name_to_handle_at open_by_handle_at inotify_init1 inotify_add_watch
+    fanotify_init cachestat mincore readahead preadv2 pwritev2 kexec_load init_module reboot settimeofday
+    clock_settime adjtimex iopl syslog personality seccomp setxattr fsetxattr move_pages mbind set_mempolicy
+    sync_file_range openat2 execveat mknod quotactl
+""".split()
 HEADERS = {"x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "aarch64": "/usr/include/asm-generic/unistd.h"}
 
 

@@ -15,7 +15,7 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
 def wall(writable):
-    """Allow reading everywhere, writing below ``writable`` and to the devices; gives Landlock's version, 0: none here."""
+    """Allow reading everywhere, writing below ``writable`` and to devices; gives Landlock's version, 0: none here."""
     libc = ctypes.CDLL(None, use_errno=True)
     version = libc.syscall(CREATE, None, ctypes.c_size_t(0), VERSION)
     if version < 1:

@@ -1,7 +1,7 @@
 """A seccomp filter, assembled by hand: the system calls that numerical Python needs, and no others.
 
-What is not on the list answers "Function not implemented", as on an older kernel: libraries that only probe for a feature
-go on without it, and an entry that needs it fails with that error, which its verdict explains. Calls of another
+What is not on the list answers "Function not implemented", as on an older kernel: libraries that only probe for a
+feature go on without it, and an entry that needs it fails with that error, which its verdict explains. Calls of another
 architecture end the process.
 """
 
@@ -29,7 +29,7 @@ MACHINES = {"x86_64": Machine(0xC000003E, 0), "aarch64": Machine(0xC00000B7, 1)}
 
 NAMESPACE_FLAGS = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 MAP_HUGETLB = 0x40000  # pages of a pool of their own, which no memory limit counts
-UNIX = 1
+UNIX, INET = 1, 2
 LOCKS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)  # F_GETLK .. F_OFD_SETLKW, leases, F_NOTIFY: messages between boxes
 DESCRIPTORS = (0, 1, 2, 3, 4, 8, 9, 1030, 1031, 1032, 1034)  # F_DUPFD .. F_SETFL, owner, CLOEXEC, pipe size, seals
 TERMINALS = (0x5401, 0x540F, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS, TIOCGPGRP, TIOCGWINSZ, FIO...
@@ -73,7 +73,7 @@ BY_ARGUMENT: dict[str, list[Instruction]] = {
     "ioctl": [*_one_of(1, TERMINALS, ALLOW), _refuse(errno.ENOTTY)],
     "prctl": [*_one_of(0, PROCESS, ALLOW), _refuse(errno.EINVAL)],
     # Answered, not done: a time set on a device node would be there for the next box, and copying files sets times.
-    **dict.fromkeys(("utime", "utimes", "futimesat", "utimensat"), [_refuse(0)]),
+    **{name: [_refuse(0)] for name in ("utime", "utimes", "futimesat", "utimensat")},
 }
 """What is done with a call whose arguments matter; each list ends in a return."""
 SOCKETS = ("socket", "socketpair")
