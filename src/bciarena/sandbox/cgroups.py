@@ -13,6 +13,8 @@ from bciarena.errors import Fault
 from bciarena.sandbox.limits import MIB, Limits
 
 PREFIX = "arena-"
+LIMIT_V1 = "memory.limit_in_bytes"
+HUGE_PAGE = 2 * MIB  # the largest piece in which memory is taken
 _count = itertools.count(1)
 
 
@@ -76,7 +78,7 @@ class GroupV1(Group):
     def __init__(self, memory: Path, pids: Path, cpuacct: Path, limits: Limits) -> None:
         self.memory, self.pids, self.cpuacct = memory, pids, cpuacct
         self.folders = tuple(dict.fromkeys((memory, pids, cpuacct)))
-        (memory / "memory.limit_in_bytes").write_text(str(limits.memory_mib * MIB))
+        (memory / LIMIT_V1).write_text(str(limits.memory_mib * MIB))
         swap = memory / "memory.memsw.limit_in_bytes"
         if swap.exists():
             swap.write_text(str(limits.memory_mib * MIB))
@@ -89,7 +91,11 @@ class GroupV1(Group):
         return _counter(self.memory / "memory.oom_control", "oom_kill")
 
     def _limit_hits(self) -> int:
-        return int((self.memory / "memory.failcnt").read_text())
+        if hits := int((self.memory / "memory.failcnt").read_text()):
+            return hits
+        # Where swap is limited as well no counter of failures moves: then the most that was ever used tells.
+        most, limit = (int((self.memory / name).read_text()) for name in ("memory.max_usage_in_bytes", LIMIT_V1))
+        return int(most > limit - HUGE_PAGE)
 
 
 class GroupV2(Group):
