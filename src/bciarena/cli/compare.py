@@ -11,14 +11,19 @@ import typer
 
 def main(
     runs: Annotated[list[Path], typer.Argument(help="Two or more run folders on the same data.")],
+    challenge: Annotated[
+        str | None, typer.Option(help="The contest's folder, where it is none of the known ones.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
     """Paired comparison of runs: difference, interval, permutation test, and who got which trials."""
+    from bciarena.contests import known
     from bciarena.errors import BadInput
     from bciarena.report.comparison import compare_runs
 
     if len(runs) < 2:
         raise BadInput("arena compare needs at least two run folders")
+    known(challenge)
     found = compare_runs(runs)
     if as_json:
         print(json.dumps(found, ensure_ascii=False, indent=1))

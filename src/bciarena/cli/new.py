@@ -18,6 +18,7 @@ def main(
     for name in write_starter(book, folder):
         typer.echo(f"  {name}")
     typer.echo(f"{folder}: {book.title}. Next:")
-    typer.echo(f"  cd {folder} && python main.py    # plays the sample on a small practice set")
-    typer.echo(f"  arena check {folder} --challenge {book.name}")
-    typer.echo(f"  arena pack {folder} --challenge {book.name} -o entry.zip")
+    if (folder / "main.py").is_file():
+        typer.echo(f"  cd {folder} && python main.py    # plays the sample on a small practice set")
+    typer.echo(f"  arena check {folder} --challenge {challenge}")
+    typer.echo(f"  arena pack {folder} --challenge {challenge} -o entry.zip")

@@ -16,11 +16,16 @@ def main(
     ] = None,
     data: Annotated[Path | None, typer.Option(help="The data folder, if it has moved since the run.")] = None,
     language: Annotated[str, typer.Option(help="en or zh; the page can switch.")] = "en",
+    challenge: Annotated[
+        str | None, typer.Option(help="The contest's folder, where it is none of the known ones.")
+    ] = None,
 ) -> None:
     """A run as one self-contained page: score, figures, replay."""
+    from bciarena.contests import known
     from bciarena.recording.write import wanted_file
     from bciarena.report.page import render
 
+    known(challenge)
     text = render(run, language, data)
     with wanted_file(out) as path:
         path.write_text(text, "utf-8")

@@ -13,12 +13,17 @@ def main(
     run: Annotated[Path, typer.Argument(help="A run folder kept by arena run --out.")],
     data: Annotated[Path | None, typer.Option(help="The data folder, if it has moved since.")] = None,
     rules: Annotated[str | None, typer.Option(help="Score the same ledger under another rulebook id.")] = None,
+    challenge: Annotated[
+        str | None, typer.Option(help="The contest's folder, where it is none of the known ones.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole score file.")] = False,
 ) -> None:
     """Recompute the score of a kept run from its ledger and the data, and compare it with the stored one."""
+    from bciarena.contests import known
     from bciarena.errors import BadInput
     from bciarena.runs import RunFolder, rescore
 
+    known(challenge)
     result = rescore(run, data, rules)
     if rules is None:
         stored = RunFolder(run).score()

@@ -22,6 +22,9 @@ def main(
     proxies: Annotated[int, typer.Option(min=0, help="Proxies in front that append to X-Forwarded-For.")] = 0,
     closed: Annotated[bool, typer.Option("--closed", help="Nobody can sign up by himself.")] = False,
     upload_mb: Annotated[int, typer.Option(min=1, help="Largest upload.")] = 256,
+    contest: Annotated[
+        list[str] | None, typer.Option(help="A contest folder to host beside the known ones; may be given again.")
+    ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="First build the demo contests in demo/ and play the reference entries.")
     ] = False,
@@ -42,11 +45,13 @@ def main(
         from bciarena.errors import BadInput
 
         raise BadInput(f"the site needs {error.name}: pip install 'bciarena[site]'") from error
+    from bciarena.contests import known
     from bciarena.sandbox import why_not
 
     def say(line: str) -> None:
         print(f"arena: {line}", file=sys.stderr, flush=True)
 
+    known(*(contest or ()))
     trouble = why_not()
     if trouble:
         say(f"entries cannot be boxed here: {trouble}")

@@ -16,17 +16,22 @@ def main(
     once: Annotated[bool, typer.Option("--once", help="End when nothing is queued or running any more")] = False,
     lease_s: Annotated[float, typer.Option(help="A worker not heard of for so long is dead")] = 15.0,
     cache_gb: Annotated[float, typer.Option(help="What the cache of fetched files may hold")] = 50.0,
+    contest: Annotated[
+        list[str] | None, typer.Option(help="A contest folder to host beside the known ones; may be given again.")
+    ] = None,
 ) -> None:
     """Play queued jobs until stopped (Ctrl-C gives unfinished ones back)."""
     import signal
     import sys
 
+    from bciarena.contests import known
     from bciarena.errors import BadInput
     from bciarena.jobs import db, engines
     from bciarena.jobs.queue import Queue
     from bciarena.jobs.stores import open_storage
     from bciarena.jobs.worker import Work
 
+    known(*(contest or ()))
     if slots < 0 or lease_s < 1:
         raise BadInput("--slots must be 0 or more, --lease-s at least 1")
 

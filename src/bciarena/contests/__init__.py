@@ -38,15 +38,24 @@ def rulebook(name: str) -> Rulebook:
     name : str
         ``imagery/1``; ``imagery`` for the newest reading; ``./mycontest`` for a folder.
     """
-    if name in RULEBOOKS:
-        return RULEBOOKS[name]
-    if _is_folder(name):
-        return add(load(Path(name))).rules
-    newest = [book for book in RULEBOOKS.values() if book.name == name]
-    if not newest:
-        broken = "".join(f"; {one}: {reason}" for one, reason in BROKEN.items() if one == name.split("/")[0])
-        raise BadInput(f"unknown challenge {name!r}: choose one of {', '.join(RULEBOOKS)}, or a contest folder{broken}")
-    return max(newest, key=version)
+    known = RULEBOOKS.get(name) or max(
+        (one for one in RULEBOOKS.values() if one.name == name), key=version, default=None
+    )
+    if known is not None:
+        return known
+    if name.startswith((".", "~", os.sep)) or Path(name, "rules.py").is_file():
+        return add(load(Path(name).expanduser())).rules
+    broken = "".join(f"; {one}: {reason}" for one, reason in BROKEN.items() if one == name.split("/")[0])
+    raise BadInput(
+        f"unknown challenge {name!r}: choose one of {', '.join(RULEBOOKS)}, or name its contest folder{broken}"
+    )
+
+
+def known(*names: str | None) -> None:
+    """Make contest folders known, so that their ids can be used from here on; None is passed over."""
+    for name in names:
+        if name is not None:
+            rulebook(name)
 
 
 def contest(which: str | Rulebook) -> Contest:
@@ -66,12 +75,6 @@ def add(found: Contest) -> Contest:
         if str(found.folder) not in folders:
             os.environ[FOLDERS] = os.pathsep.join([*folders, str(found.folder)])
     return found
-
-
-def _is_folder(name: str) -> bool:
-    return (os.sep in name and name != "/" and name not in RULEBOOKS and Path(name).is_dir()) or (
-        name.startswith(".") or Path(name, "rules.py").is_file()
-    )
 
 
 def _discover() -> None:
@@ -97,4 +100,16 @@ def _try_adding(name: str, folder: Path, package: str) -> None:
 
 _discover()
 
-__all__ = ["CONTESTS", "RULEBOOKS", "Contest", "Rulebook", "Trial", "TrialSpan", "contest", "rulebook"]
+__all__ = [
+    "CONTESTS",
+    "RULEBOOKS",
+    "Contest",
+    "Rulebook",
+    "Trial",
+    "TrialSpan",
+    "add",
+    "contest",
+    "known",
+    "load",
+    "rulebook",
+]

@@ -22,7 +22,7 @@ def probe(rules: Rulebook) -> list[Any]:
 
 
 def _shown(rules: Rulebook, skill: float) -> Any:
-    found = rules.score(_run(rules, skill))
+    found = rules.score(made_up(rules, skill))
     states = [(trial.status, trial.length_n) for trial in found.trials]
     return _rounded([found.score, found.metrics, found.subjects, found.blocks, states, found.notes])
 
@@ -35,7 +35,7 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.9g}") if isinstance(value, float) else value
 
 
-def _run(rules: Rulebook, skill: float) -> list[Trial]:
+def made_up(rules: Rulebook, skill: float) -> list[Trial]:
     """Trials of every kind, drawn from a hash so that every version of every library gives the same."""
     draws = _draws(f"{skill}")
     codes, answers = sorted(rules.truth), sorted(rules.vocabulary)

@@ -105,7 +105,7 @@ class Rulebook:
     shard: Literal["subject"] | None
     names_subject: bool
     finish: Literal["flag", "object"]
-    dialect: Literal["A", "B", "C"]
+    dialect: Literal["A", "B", "C", "D"]
     python: str
     classes: tuple[str, ...]
     formerly: frozenset[str]

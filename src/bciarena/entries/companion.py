@@ -38,11 +38,12 @@ def write_starter(rulebook: Rulebook, folder: Path) -> list[str]:
         "__PACKET__": str(rulebook.packet_n),
     }
     dialect = rulebook.dialect.lower()
-    shared = ["dialect_ab"] if dialect in "ab" else []
+    shared = {"a": ["common", "dialect_ab", "dialect_a"], "b": ["common", "dialect_ab", "dialect_b"]}
+    shared |= {"c": ["common", "dialect_c"], "d": []}  # the plain dialect needs no framework around it
     own = contest(rulebook)
     if not own.has("starter"):
         raise BadInput(f"{rulebook.id}: this contest has no companion package (no starter/ in {own.folder})")
-    parts = [*(STARTER / name for name in ("common", *shared, f"dialect_{dialect}")), own.folder / "starter"]
+    parts = [*(STARTER / name for name in shared[dialect]), own.folder / "starter"]
     try:
         for part in parts:
             for source in sorted(path for path in part.rglob("*") if path.is_file() and path.suffix != ".pyc"):
