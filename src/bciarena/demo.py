@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+import tomllib
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, ThreadPoolExecutor, as_completed, wait
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from bciarena.contests import rulebook
+from bciarena.contests import CONTESTS, contest, rulebook
 from bciarena.entries.reference import Reference, references
 from bciarena.errors import ArenaError, BadInput
 from bciarena.jobs.local import LocalEngine
@@ -38,13 +39,21 @@ TEAMS = {"": "Arena reference", "-baseline": "Arena baseline"}
 
 @dataclass(frozen=True)
 class Show:
-    """A demo contest: what is simulated for it, small enough for a laptop and a coffee."""
+    """A demo contest, from its folder's demo.toml: what is simulated for it, small enough for a laptop and a coffee.
+
+    Attributes
+    ----------
+    blocks : dict of str to int
+        Blocks of each set; the first set is played, the others are for training.
+    effort : int
+        How long simulating and training take, against the other contests: the longest are simulated first and
+        trained last, while others play.
+    """
 
     challenge: str
     subjects: int | None
-    blocks: dict[str, int]  # by split; the first one is played, the others are for training
-    about: str
-    about_zh: str
+    blocks: dict[str, int]
+    effort: int = 1
 
     @property
     def slug(self) -> str:
@@ -54,34 +63,19 @@ class Show:
     def played(self) -> str:
         return next(iter(self.blocks))
 
+    def about(self, language: str) -> str:
+        return str(contest(self.challenge).words[language].get("about", ""))
 
-SHOWS = (
-    Show(
-        "turing", 2, {"test": 2, "train": 3},
-        "Two robots a side play soccer; which of seven tasks did the person perform?",
-        "机器人足球二对二：受试者执行了七种任务中的哪一种？",
-    ),
-    Show(
-        "imagery", 2, {"test": 2, "train": 3},
-        "Left hand, right hand or feet: say it as soon as you are sure.",
-        "左手、右手还是双脚：有把握就报告。",
-    ),
-    Show(
-        "speller", 2, {"test": 1},
-        "Forty keys flicker, nothing marks when. Name the key, and keep quiet when nobody looks.",
-        "四十个按键闪烁，没有任何时刻标记。说出目标按键；无人注视时保持安静。",
-    ),
-    Show(
-        "liveness", None, {"eval_A": 6, "eval_train": 6, "cali_train": 12, "cali_A": 23},
-        "Is this EEG from a person or from a generator? And from whom?",
-        "这段脑电来自真人还是生成模型？属于哪位受试者？",
-    ),
-    Show(
-        "rehab", 1, {"test": 2, "train": 2},
-        "Flexion or fist, left or right, from patients among others.",
-        "屈曲或握拳，左侧或右侧，受试者中包括患者。",
-    ),
-)  # fmt: skip
+
+def shows() -> list[Show]:
+    """Every contest that has a place in the demo."""
+    found = []
+    for one in CONTESTS.values():
+        path = one.folder / "demo.toml"
+        if path.is_file():
+            said = tomllib.loads(path.read_text("utf-8"))
+            found.append(Show(one.name, said.get("subjects"), said["blocks"], said.get("effort", 1)))
+    return found
 
 
 def build(site: Site, cores: int | None = None) -> None:
@@ -140,13 +134,11 @@ def _simulate(challenge: str, split: str, subjects: int | None, blocks: int, fol
 def _make_recordings(data: Path, cores: int, step: _Steps) -> None:
     wanted = [
         (show.challenge, split, show.subjects, blocks, str(_folder(data, show, split)))
-        for show in SHOWS
+        for show in sorted(shows(), key=lambda show: -show.effort)
         for split, blocks in show.blocks.items()
         if not _folder(data, show, split).is_dir()
     ]
     done = step.begin("simulating recordings", len(wanted))
-    # The longest first: rehab has 78 rows at 1000 Hz.
-    wanted.sort(key=lambda one: (one[0] != "rehab", one[0] != "liveness"))
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
         for future in as_completed([pool.submit(_simulate, *one) for one in wanted]):
             future.result()
@@ -156,15 +148,15 @@ def _make_recordings(data: Path, cores: int, step: _Steps) -> None:
 def _make_contests(session: Session, owner: Account, site: Site, step: _Steps) -> None:
     there = {contest.slug for contest in contests.all_contests(session)}
     session.commit()
-    missing = [show for show in SHOWS if show.slug not in there]
-    done = step.begin("setting up contests", len(SHOWS))
-    for show in SHOWS:
+    missing = [show for show in shows() if show.slug not in there]
+    done = step.begin("setting up contests", len(shows()))
+    for show in shows():
         if show in missing:
             book = rulebook(show.challenge)
             folder = str(_folder(site.settings.home / "data", show, show.played).resolve())
             stage = {"name": PHASE, "truth": "public", "daily_limit": 20, "data": {"folder": folder}}
             values = {"slug": show.slug, "title": f"Demo: {book.title}", "title_zh": f"演示：{book.title_zh}"}
-            words = {"about": show.about, "about_zh": show.about_zh, "rulebook": book.id, "phase": [stage]}
+            words = {"about": show.about("en"), "about_zh": show.about("zh"), "rulebook": book.id, "phase": [stage]}
             contests.create(session, owner, parse({**values, **words}, "demo"), None)
         done()
     for phase in contests.unprepared(session):
@@ -176,15 +168,21 @@ def _make_contests(session: Session, owner: Account, site: Site, step: _Steps) -
     session.commit()
 
 
-def _models(site: Site) -> Path:
-    return site.settings.home / "models"
+def _shown_references() -> list[Reference]:
+    """The reference entries of the contests shown."""
+    shown = {show.challenge for show in shows()}
+    return [one for one in references() if one.challenge in shown]
+
+
+def _model(site: Site, one: Reference) -> Path:
+    return site.settings.home / "models" / one.name.strip("@")
 
 
 def _train_one(site: Site, one: Reference) -> None:
     from bciarena.entries.opened import opened
 
     book = rulebook(one.challenge)
-    target = _models(site) / one.name.strip("@")
+    target = _model(site, one)
     with opened(one.name, book, sandbox="bwrap" if site.settings.boxed else "none") as ready:
         ready.train(site.settings.home / "data" / f"{one.challenge}-training", target, budget_s=3600)
 
@@ -193,7 +191,7 @@ def _submit(site: Site, owner_id: int, one: Reference) -> None:
     """A reference entry as a version of a house team, submitted once."""
     with site.session(writes=True) as session:
         owner = session.get_one(Account, owner_id)
-        model = _models(site) / one.name.strip("@") if one.needs_model else None
+        model = _model(site, one) if one.needs_model else None
         team = _team(session, owner, TEAMS["-baseline" if one.name.endswith("-baseline") else ""])
         phase = session.scalar(select(Phase).join(Contest).where(Contest.slug == f"demo-{one.challenge}"))
         version = _version(session, owner, team, one, site.storage.put(model) if model else None)
@@ -220,7 +218,7 @@ def _enter_and_play(site: Site, owner_id: int, cores: int, step: _Steps) -> None
 
     More at once would be slower: an entry and its referee wait for each other in turns of microseconds.
     """
-    known = references()
+    known = _shown_references()
     task = step.shown.add_task("playing reference entries", total=len(known))
     work = Work(site.queue, site.storage, LocalEngine(site.storage, max(cores // 2, 1)), say=step.say)
     playing = threading.Thread(target=work.run, name="demo worker")
@@ -243,13 +241,13 @@ def _enter_and_play(site: Site, owner_id: int, cores: int, step: _Steps) -> None
 
 def _enter(site: Site, owner_id: int, cores: int, step: _Steps, look: Callable[[], None]) -> None:
     """Submit what can play at once, then the others as they are trained; ``look`` is called meanwhile."""
-    ready = [one for one in references() if not one.needs_model or (_models(site) / one.name.strip("@")).is_dir()]
-    # The longest run first, so that there is something to play; the longest training last, when others can be played.
-    for one in sorted(ready, key=lambda one: one.challenge != "speller"):
+    ready = [one for one in _shown_references() if not one.needs_model or _model(site, one).is_dir()]
+    for one in ready:
         _submit(site, owner_id, one)
-    wanted = sorted((one for one in references() if one not in ready), key=lambda one: one.name == "@liveness")
+    effort = {show.challenge: show.effort for show in shows()}
+    wanted = sorted((one for one in _shown_references() if one not in ready), key=lambda one: effort[one.challenge])
     done = step.begin("training reference entries", len(wanted))
-    _models(site).mkdir(exist_ok=True)
+    (site.settings.home / "models").mkdir(exist_ok=True)
     with ThreadPoolExecutor(cores - cores // 2) as pool:
         training = {pool.submit(_train_one, site, one): one for one in wanted}
         while training:

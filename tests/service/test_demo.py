@@ -8,9 +8,9 @@ from tests.service.conftest import Town
 def test_demo_is_built_once_and_a_broken_entry_does_not_stop_it(sqlite_town: Town, monkeypatch, capsys):
     town = sqlite_town
     town.person("olga", "operator")
-    show = demo.Show("imagery", 1, {"test": 1, "train": 2}, "about", "关于")
-    kept = {"@imagery-baseline", "@rehab-baseline", "@speller-baseline"}  # the last two have no contest here
-    monkeypatch.setattr(demo, "SHOWS", (show,))
+    shown = [demo.Show("imagery", 1, {"test": 1, "train": 2}), demo.Show("rehab", 1, {"test": 1})]  # no training set
+    kept = {"@imagery-baseline", "@rehab-baseline", "@speller-baseline"}  # the last one has no contest here
+    monkeypatch.setattr(demo, "shows", lambda: shown)
     monkeypatch.setattr(demo, "references", lambda: [one for one in references() if one.name in kept])
     demo.build(town.site)
     said = capsys.readouterr().err

@@ -18,14 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from bciarena.contests import rulebook
+from bciarena.bench import onset, sample
+from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.entries.opened import opened
 from bciarena.errors import Fault
 from bciarena.recording.model import Block, Recording, Subject
 from bciarena.runs import RunFolder
 
 PACKETS = 20_000
-SHAPES = {"imagery": 201, "liveness": 1, "rehab": 1}  # 65x10, 6x50, 78x40, and a code that opens a trial in each
+SHAPES = {(len(book.channels), book.packet_n): book.name for book in reversed(RULEBOOKS.values())}
+"""A contest for each shape of packet."""
 MATCHES = 8
 
 ENTRY = '''
@@ -121,13 +123,13 @@ def per_packet(folder: Path) -> list[dict[str, Any]]:
 
 def start_up(folder: Path, times: int = 7) -> dict[str, Any]:
     """Wall time of a boxed match of three packets, beside the interpreter's own start with numpy."""
-    recording = recording_of("imagery", 3)
+    recording = recording_of(sample().name, 3)
     own, whole = [], []
     for _ in range(times):
         began = time.perf_counter()
         subprocess.run([sys.executable, "-c", "import numpy"], check=True, env={"OPENBLAS_NUM_THREADS": "1"})
         own.append(time.perf_counter() - began)
-        result = play("imagery", "Quick", recording, folder, folder / "run")
+        result = play(sample().name, "Quick", recording, folder, folder / "run")
         assert result["verdict"] == "ok"
         end = RunFolder(folder / "run").ledger().end
         assert end is not None
@@ -145,7 +147,7 @@ def parallel(folder: Path) -> dict[str, Any]:
     """Packets per second of eight matches at once, each with a referee process of its own."""
     script = (
         "import sys; from pathlib import Path; import bciarena.bench.box as b;"
-        f"f = Path({str(folder)!r}); r = b.recording_of('imagery', {PACKETS // 2}); print('go', flush=True); input();"
+        f"f = Path({str(folder)!r}); r = b.recording_of({sample().name!r}, {PACKETS // 2}); print('go', flush=True); input();"
         "b.play('imagery', 'Quick', r, f, f / ('run' + sys.argv[1]))"
     )
     command = [sys.executable, "-c", script]

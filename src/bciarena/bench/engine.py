@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bciarena.contests import rulebook
+from bciarena.bench import onset, sample
 from bciarena.match import Match
 from bciarena.recording import Block, Recording, Subject
 from bciarena.referee import Ledger, Truth, judge
@@ -29,10 +29,10 @@ def main() -> list[dict[str, Any]]:
 
 
 def _recording(samples: int, trials: int) -> Recording:
-    book = rulebook("imagery")
+    book = sample()
     eeg = np.random.default_rng(0).standard_normal((64, samples)).astype(np.float32)
     row = np.zeros(samples)
-    row[np.linspace(0, samples - 2000, trials).astype(int)] = 201
+    row[np.linspace(0, samples - 2000, trials).astype(int)] = onset(book)
     return Recording((Subject("S01", (Block(eeg, row, 250, book.channels),)),))
 
 
@@ -42,7 +42,7 @@ def _packet() -> dict[str, Any]:
     data = recording.subjects[0].blocks[0].data
     ours, plain = [], []
     for _ in range(5):  # in turn, so that both meet the same noise
-        match = Match(rulebook("imagery"), Stream(rulebook("imagery"), recording), Ledger({}))
+        match = Match(sample(), Stream(sample(), recording), Ledger({}))
         begin = time.perf_counter()
         while match.next():
             pass
@@ -57,14 +57,14 @@ def _packet() -> dict[str, Any]:
 
 CHILD = """
 import resource, sys
-from bciarena.contests import rulebook
+from bciarena.bench import sample
 from bciarena.match import Match
 from bciarena.recording import open_recording
 from bciarena.referee import Ledger
 from bciarena.stream import Stream
 def used(): return int(open('/proc/self/status').read().split('RssAnon:')[1].split()[0])
 recording = open_recording(sys.argv[1])
-book = rulebook('imagery')
+book = sample()
 match = Match(book, Stream(book, recording), Ledger({}))
 for _ in range(2000): match.next()
 before = used()
@@ -80,8 +80,8 @@ def _memory() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as place:
         path = Path(place) / "S01" / "block_1.npz"
         data = np.zeros((65, HOUR_N), np.float32)
-        data[-1, 0] = 201
-        write_contest(path, data, 250, rulebook("imagery").channels)
+        data[-1, 0] = onset(sample())
+        write_contest(path, data, 250, sample().channels)
         size = data.nbytes
         del data
         grown = int(subprocess.check_output([sys.executable, "-c", CHILD, place])) * 1024
@@ -90,13 +90,13 @@ def _memory() -> dict[str, Any]:
 
 def _scoring() -> dict[str, Any]:
     """Judging and scoring ten thousand trials."""
-    book = rulebook("imagery")
+    book = sample()
     codes = np.zeros(TRIALS * 100)
-    codes[::100] = 201
+    codes[::100] = onset(book)
     block = Block(np.zeros((64, 1), np.float32).repeat(codes.size, axis=1), codes, 250, book.channels)
     truth = Truth.of(book, Recording((Subject("S01", (block,)),)))
     reports = [
-        {"subject": 1, "block": 1, "position": k * 100 + 60, "value": 201, "think_s": 0.0} for k in range(TRIALS)
+        {"subject": 1, "block": 1, "position": k * 100 + 60, "value": onset(book), "think_s": 0.0} for k in range(TRIALS)
     ]
     begin = time.perf_counter()
     score = judge(book, truth, reports)
