@@ -8,8 +8,9 @@ import pytest
 from bciarena.bench import decoders
 from bciarena.bench.decoder_page import draw, page
 from bciarena.bench.kept import HOME, code_digest
-from bciarena.bench.peers import PEERS, SlidingFbcca
+from bciarena.bench.peers import bench_of
 from bciarena.cli import main as arena
+from bciarena.contests.speller.bench import SlidingFbcca
 from bciarena.inprocess import play
 from bciarena.simulator.make import Order, make
 from bciarena.stream import Packet
@@ -86,7 +87,7 @@ def test_peers_learn_and_play_rehab(tmp_path, name):
 
     for split in ("train", "test"):
         make(Order("rehab", split, 1, seed=3), tmp_path / split)
-    peer = PEERS["rehab"][name]()
+    peer = bench_of("rehab").peers[name]()
     peer.fit(open_sets(tmp_path / "train"))
     result = play(peer, "rehab", tmp_path / "test")
     assert result["verdict"] == "ok"

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from bciarena.contests.speller.rules import FREQUENCY_HZ
-
 REPEATS = 200
 
 
@@ -31,7 +29,7 @@ def _rows() -> list[dict[str, Any]]:
     banks = rng.standard_normal((80, 5, 9, 250))
     plain = banks[:, 0]
     labels = np.repeat(np.arange(40), 2)
-    freqs_hz = np.array(FREQUENCY_HZ)
+    freqs_hz = 8 + 0.2 * np.arange(40)
     phases = 0.5 * np.pi * np.arange(40)
     makers: dict[str, tuple[Callable[[], Any], Any]] = {
         "FBCCA": (lambda: FBCCA(freqs_hz, 250).fit(banks[:1]), banks),

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bciarena.bench.kept import HOME, KeptRows, code_digest, data_digest, key_of
-from bciarena.bench.peers import PEERS
-from bciarena.contests import rulebook
+from bciarena.bench.peers import bench_of
+from bciarena.contests import CONTESTS, rulebook
+from bciarena.entries.reference import find as find_reference
 from bciarena.errors import BadInput
 from bciarena.inprocess import in_process
 from bciarena.match import Player, Progress
@@ -31,9 +32,6 @@ from bciarena.runs import RunFolder, run_match
 
 FRESH_SEED = 61_847
 """Seed of the simulated people. Nobody tuned on it; whoever has looked at single trials of it must choose another."""
-PEOPLE = {"imagery": 4, "turing": 2, "speller": 2, "rehab": 3}
-SLOW = "MetaBCI"
-"""Peers of this name play the shortest recording only: a look takes them up to half a second."""
 
 Tell = Callable[[str], None]
 
@@ -46,6 +44,8 @@ class Track(NamedTuple):
     train: Path | None = None
     test: Path | None = None
     people: int = 0
+    short: bool = False
+    idle: bool = False
 
     @property
     def digest(self) -> str:
@@ -73,7 +73,8 @@ def main(
     kept, rows = kept or KeptRows(), []
     for track in _tracks(data, quick):
         names = [f"@{track.challenge}", f"@{track.challenge}-baseline"]
-        names += [] if quick else [n for n in PEERS.get(track.challenge, {}) if SLOW not in n or _short(track)]
+        own = bench_of(track.challenge)
+        names += [] if quick else [name for name in own.peers if name not in own.slow or track.short]
         keys = {name: key_of(track.name, name, track.digest) for name in names}
         codes = {name: _code(track, name) for name in names}
         found = {name: kept.find(keys[name], codes[name]) for name in names}
@@ -100,22 +101,17 @@ def _tracks(data: Path | None, quick: bool) -> Iterator[Track]:
             names = ", ".join(str(track.test.relative_to(data)) for track in _real(data) if track.test)
             raise BadInput(f"--data {data}: none of {names} is there")
         yield from found
-    for name, people in {"imagery": 1}.items() if quick else PEOPLE.items():
+    simulated = [(name, bench_of(name).people) for name in CONTESTS if bench_of(name).people]
+    for name, people in [(simulated[0][0], 1)] if quick else simulated:
         yield Track(f"{name}, simulated", name, people=people)
-    if not quick:
-        yield Track("liveness, simulated", "liveness", people=23)
 
 
 def _real(data: Path) -> Iterator[Track]:
-    yield Track("imagery, real", "imagery", data / "imagery" / "train", data / "imagery" / "test")
-    yield Track("speller, real, spliced", "speller", None, data / "speller_spliced")
-    yield Track("speller, real, one block", "speller", None, data / "speller_bupt")
-    yield Track("idle, real", "speller", None, data / "idle")
-    yield Track("liveness, real", "liveness", data / "liveness", data / "liveness" / "eval_A")
-
-
-def _short(track: Track) -> bool:
-    return track.name == "speller, real, one block"
+    for name in CONTESTS:
+        for one in bench_of(name).real:
+            train = data / one.train if one.train else None
+            title = one.name if one.idle else f"{name}, {one.name}"
+            yield Track(title, name, train, data / one.test, short=one.short, idle=one.idle)
 
 
 def _code(track: Track, name: str) -> str:
@@ -125,8 +121,8 @@ def _code(track: Track, name: str) -> str:
     rooms = ("simulator", "protocol") if track.test is None else ()
     made = code_digest(path for room in rooms for path in (HOME / room).rglob("*.py"))
     if name.startswith("@"):
-        return key_of(made, code_digest((HOME / "entries" / name[1:].replace("-", "_")).rglob("*.py")))
-    kinds = [kind for kind in PEERS[track.challenge][name].__mro__ if kind.__module__.startswith("bciarena")]
+        return key_of(made, code_digest(find_reference(name).folder.rglob("*.py")))
+    kinds = [kind for kind in bench_of(track.challenge).peers[name].__mro__ if kind.__module__.startswith("bciarena")]
     return key_of(made, *map(inspect.getsource, kinds))
 
 
@@ -141,14 +137,13 @@ def _prepared(track: Track, place: Path) -> Track:
         return track._replace(train=place / "train")
     from bciarena.simulator.make import Order, make
 
-    if track.challenge == "liveness":
-        for split in ("cali_train", "eval_train", "cali_B"):
-            make(Order("liveness", split, blocks=6, seed=FRESH_SEED), place / "train" / split)
-        make(Order("liveness", "eval_B", blocks=6, seed=FRESH_SEED), place / "test")
-        return track._replace(train=place / "train", test=place / "test")
-    for split in ("train", "test") if track.challenge != "speller" else ("test",):
-        make(Order(track.challenge, split, track.people, seed=FRESH_SEED), place / split)
-    return track._replace(train=None if track.challenge == "speller" else place / "train", test=place / "test")
+    own = bench_of(track.challenge)
+    train = place / "train"
+    for split in own.train:
+        order = Order(track.challenge, split, track.people, own.blocks, FRESH_SEED)
+        make(order, train / split if len(own.train) > 1 else train)
+    make(Order(track.challenge, own.test, track.people, own.blocks, FRESH_SEED), place / "test")
+    return track._replace(train=train if own.train else None, test=place / "test")
 
 
 def _row(track: Track, name: str, place: Path, tell: Tell) -> dict[str, Any]:
@@ -188,7 +183,7 @@ def _row(track: Track, name: str, place: Path, tell: Tell) -> dict[str, Any]:
         "memory_mb": memory[0] if name.startswith("@") else None,
         "first_in_line": alone,
     }
-    if track.name == "idle, real":
+    if track.idle:
         alarms = sum(trial["status"] == "false_positive" for trial in result["trials"])
         row["alarms_a_minute"] = alarms / (recording.seconds / 60)
     return row
@@ -216,7 +211,7 @@ def _entry(track: Track, name: str, place: Path) -> tuple[Player, float, float]:
 
 
 def _peer(track: Track, name: str, place: Path) -> tuple[Player, float, float]:
-    peer, begin, size = PEERS[track.challenge][name](), time.perf_counter(), 0
+    peer, begin, size = bench_of(track.challenge).peers[name](), time.perf_counter(), 0
     if track.train is not None and hasattr(peer, "fit"):
         peer.fit(open_sets(track.train))
         size = len(pickle.dumps(peer))
