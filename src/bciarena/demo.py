@@ -161,10 +161,10 @@ def _make_contests(session: Session, owner: Account, site: Site, step: _Steps) -
         done()
     for phase in contests.unprepared(session):
         contests.prepare(session, site.storage, phase)
-    for contest in contests.all_contests(session):
-        for phase in contest.phases:
+    for hosted in contests.all_contests(session):
+        for phase in hosted.phases:
             if "trouble" in phase.data_about:
-                step.say(f"{contest.slug}: {phase.data_about['trouble']}")
+                step.say(f"{hosted.slug}: {phase.data_about['trouble']}")
     session.commit()
 
 

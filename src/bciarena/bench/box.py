@@ -63,7 +63,7 @@ def recording_of(challenge: str, packets: int) -> Recording:
     samples = packets * book.packet_n
     eeg = np.random.default_rng(0).standard_normal((len(book.channels), samples))
     trigger = np.zeros(samples)
-    trigger[5] = SHAPES[challenge]
+    trigger[5] = onset(book)
     trigger[samples - 5] = 241
     return Recording((Subject("S01", (Block(eeg, trigger, book.rate, book.channels),)),))
 
@@ -101,7 +101,7 @@ def play(challenge: str, name: str, recording: Recording, folder: Path, out: Pat
 
 def per_packet(folder: Path) -> list[dict[str, Any]]:
     rows = []
-    for challenge in SHAPES:
+    for challenge in SHAPES.values():
         book = rulebook(challenge)
         recording = recording_of(challenge, PACKETS)
         plain = plain_loop(recording, book.packet_n)
@@ -147,8 +147,8 @@ def parallel(folder: Path) -> dict[str, Any]:
     """Packets per second of eight matches at once, each with a referee process of its own."""
     script = (
         "import sys; from pathlib import Path; import bciarena.bench.box as b;"
-        f"f = Path({str(folder)!r}); r = b.recording_of({sample().name!r}, {PACKETS // 2}); print('go', flush=True); input();"
-        "b.play('imagery', 'Quick', r, f, f / ('run' + sys.argv[1]))"
+        f"f = Path({str(folder)!r}); n = b.sample().name; r = b.recording_of(n, {PACKETS // 2});"
+        "print('go', flush=True); input(); b.play(n, 'Quick', r, f, f / ('run' + sys.argv[1]))"
     )
     command = [sys.executable, "-c", script]
     pipe = subprocess.PIPE

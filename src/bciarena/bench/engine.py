@@ -96,7 +96,8 @@ def _scoring() -> dict[str, Any]:
     block = Block(np.zeros((64, 1), np.float32).repeat(codes.size, axis=1), codes, 250, book.channels)
     truth = Truth.of(book, Recording((Subject("S01", (block,)),)))
     reports = [
-        {"subject": 1, "block": 1, "position": k * 100 + 60, "value": onset(book), "think_s": 0.0} for k in range(TRIALS)
+        {"subject": 1, "block": 1, "position": k * 100 + 60, "value": onset(book), "think_s": 0.0}
+        for k in range(TRIALS)
     ]
     begin = time.perf_counter()
     score = judge(book, truth, reports)

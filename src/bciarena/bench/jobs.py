@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from bciarena.bench import postgres
-from bciarena.contests import rulebook
+from bciarena.bench import onset, postgres, sample
 from bciarena.jobs.db import open_database, reading
 from bciarena.jobs.lease import Outcome
 from bciarena.jobs.model import Job
@@ -207,10 +206,10 @@ def notice(url: str, kind: str, folder: Path) -> dict[str, Any]:
 
 def sweep(folder: Path) -> list[dict[str, Any]]:
     """The same grid of real matches with one and with two slots."""
-    book = rulebook("imagery")
+    book = sample()
     data = np.random.default_rng(0).standard_normal((len(book.channels) + 1, 20_000)).astype(np.float32)
     data[-1] = 0
-    data[-1, 500::2000] = 201
+    data[-1, 500::2000] = onset(book)
     write_contest(folder / "data" / "S01" / "block_1.npz", data, book.rate, book.channels)
     (folder / "entry").mkdir()
     (folder / "entry" / "busy.py").write_text(ENTRY)

@@ -16,9 +16,12 @@ import numpy as np
 import psutil
 
 from bciarena.bench import parts, soak
-from bciarena.contests import rulebook
+from bciarena.contests import CONTESTS, rulebook
 from bciarena.errors import BadInput
+from bciarena.protocol import protocol_of
 
+SPELT = next(name for name in CONTESTS if CONTESTS[name].has("protocol.py") and "word" in protocol_of(name).options)
+"""The contest whose stage spells words."""
 WORD = "THE BRAIN"
 LETTER_S = 7.0
 SETTLE_S = 3.0  # the entry has caught up with the stream, the pages are painted
@@ -86,7 +89,7 @@ def lab(folder: Path, stream: str) -> Iterator[tuple[str, int]]:
     port = parts.free_port()
     with (
         open(folder / "lab.txt", "w", encoding="utf-8") as log,
-        parts.started("lab", "speller", "--word", WORD, "--port", port, "--log", folder / "lab.jsonl",
+        parts.started("lab", SPELT, "--word", WORD, "--port", port, "--log", folder / "lab.jsonl",
                       "--stream", stream, log=log) as process,
     ):  # fmt: skip
         parts.wait_for(lambda: parts.listening(port), 60, "the lab's server answers")
@@ -104,7 +107,7 @@ def loop(folder: Path) -> list[dict[str, Any]]:
     entry = folder / "entry" / "Algorithm" / "AlgorithmImplementSSVEP.py"
     entry.parent.mkdir(parents=True)
     entry.write_text(ENTRY, "utf-8")
-    who = ("--challenge", "speller", "--stream", stream)
+    who = ("--challenge", SPELT, "--stream", stream)
     with (
         open(folder / "log.txt", "w", encoding="utf-8") as log,
         lab(folder, stream) as (address, lab_pid),
@@ -143,7 +146,7 @@ def _delays(lines: list[dict[str, Any]], how: str) -> list[dict[str, Any]]:
     asked = {line["sample_s"]: line["at_s"] for line in lines if line["type"] == "answer"}
     newest = np.array([at - sample for sample, at in shown.items()]) * 1e3
     reached = np.array([asked[sample] - sample for sample in shown]) * 1e3
-    book = rulebook("speller")
+    book = rulebook(SPELT)
     oldest = newest + (book.packet_n - 1) / book.rate * 1e3
     steps = {
         f"loop{how}, a packet's oldest sample to drawn feedback (goal: p99 under 100 ms)": oldest,
@@ -168,7 +171,7 @@ def _frames(lines: list[dict[str, Any]], how: str) -> dict[str, Any]:
         "off_p50_ms": float(np.median(off)),
     }
     return {
-        "measure": f"speller page{how}, interval of frames",
+        "measure": f"{SPELT} page{how}, interval of frames",
         **kept,
         "frames": len(gaps),
         "dropped": told[-1]["dropped"],

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from bciarena.bench import postgres
+from bciarena.bench import postgres, sample
 from bciarena.jobs.db import open_database
 from bciarena.jobs.model import Job
 from bciarena.service.models import Account, Contest, Entry, Phase, Result, Submission, Team, Version
@@ -40,10 +40,10 @@ def fill(url: str) -> None:
                 database.execute(sa.insert(table), rows[start : start + 5000])
 
         add(Account, [{"id": 1, "name": "bench", "folded": "bench", "password": "-", "role": "operator"}])
-        add(Contest, [{"id": 1, "slug": "bench", "title": "Bench", "rulebook": "imagery/1", "owner_id": 1}])
+        add(Contest, [{"id": 1, "slug": "bench", "title": "Bench", "rulebook": sample().id, "owner_id": 1}])
         add(Phase, [{"id": 1, "contest_id": 1, "name": "final", "data": "tree-none", "hidden_data": True}])
         add(Team, [{"id": n + 1, "name": f"Team {n}", "folded": f"team {n}"} for n in range(TEAMS)])
-        add(Entry, [{"id": n + 1, "team_id": n + 1, "name": "e", "challenge": "imagery"} for n in range(TEAMS)])
+        add(Entry, [{"id": n + 1, "team_id": n + 1, "name": "e", "challenge": sample().name} for n in range(TEAMS)])
         version = {"number": 1, "package": "file-none", "filename": "e.zip", "size": 1, "by": 1}
         add(Version, [{"id": n + 1, "entry_id": n + 1, **version} for n in range(TEAMS)])
         add(Job, [{"id": int(n) + 1, "kind": "match", "state": "finished", "verdict": "ok"} for n in runs])
@@ -55,7 +55,7 @@ def fill(url: str) -> None:
                 for n, t in enumerate(team_of.tolist())
             ],
         )
-        common = {"phase_id": 1, "rulebook": "imagery/1", "verdict": "ok", "sandbox": "bwrap", "ranked": True}
+        common = {"phase_id": 1, "rulebook": sample().id, "verdict": "ok", "sandbox": "bwrap", "ranked": True}
         add(
             Result,
             [

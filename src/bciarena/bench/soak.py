@@ -18,11 +18,11 @@ import numpy as np
 from rich.console import Console
 
 from bciarena.bench import parts
-from bciarena.contests import rulebook
+from bciarena.contests import RULEBOOKS
 from bciarena.live.recorder import RAW
 from bciarena.live.streams import CodesOut, EegOut, need_lsl
 
-BOOK = rulebook("rehab")  # the largest cap of the five: more than the 64 channels asked for
+BOOK = max(RULEBOOKS.values(), key=lambda book: len(book.channels))  # the largest cap
 CHUNK_N = 40
 TRIAL_N = 1487  # not a multiple of a packet: answers come at every phase
 AHEAD_N = 5 * BOOK.rate  # how far the fast source may run ahead of the slowest reader
@@ -152,10 +152,10 @@ def soak(seconds: float, fast: bool, folder: Path) -> dict[str, Any]:
     samples = round(seconds * BOOK.rate / CHUNK_N) * CHUNK_N + TAIL_N
     source = Source(name, samples, fast, list(kept.values()))
     entry = write_entry(folder / "entry")
-    who = ("--challenge", "rehab", "--stream", name)
+    who = ("--challenge", BOOK.name, "--stream", name)
     with (
         open(folder / "log.txt", "w", encoding="utf-8") as log,
-        parts.started("lab", "rehab", "--port", port, "--log", folder / "lab.jsonl", log=log) as lab,
+        parts.started("lab", BOOK.name, "--port", port, "--log", folder / "lab.jsonl", log=log) as lab,
     ):
         parts.wait_for(lambda: parts.listening(port), 60, "the lab's server answers")
         with (

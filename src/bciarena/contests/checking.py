@@ -171,7 +171,7 @@ def _entry(place: str) -> Callable[[Contest], str]:
     def look(contest: Contest) -> str:
         from bciarena.entries.discover import find_target
 
-        return find_target(contest.folder / place, contest.rules)
+        return find_target(contest.folder / place, contest.rules)[0]
 
     return look
 

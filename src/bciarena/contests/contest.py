@@ -81,6 +81,12 @@ class Contest:
             found[language] = {table: {**english.get(table, {}), **own.get(table, {})} for table in {**english, **own}}
         return found
 
+    @property
+    def rulings(self) -> Mapping[str, tuple[str, str]]:
+        """Where its text is silent or ambiguous: what about, and the reading (RULINGS of rules.py)."""
+        found: Mapping[str, tuple[str, str]] = getattr(imported(self.package, "rules", self.folder), "RULINGS", {})
+        return found
+
     def title(self, language: str) -> str:
         return self.rules.title_zh if language == "zh" else self.rules.title
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from bciarena.contests import RULEBOOKS, Rulebook
+from bciarena.contests import RULEBOOKS, Rulebook, contest
 from bciarena.contests.scoring import Scoring
 
 HEAD = """# The rules
@@ -13,7 +13,7 @@ HEAD = """# The rules
 This page is made from the code by `arena challenges --markdown`; a test compares the two. Every field stands beside
 the clause it rests on: the contest's own words, or the ruling (R1-R21) where the text is silent or contradicts itself.
 
-## Rulings
+## Rulings for all contests
 | | where the texts are silent or ambiguous | reading |
 |---|---|---|
 | R1 | from which sample a trial's length counts | from the packet after the one that holds its opening code |
@@ -21,23 +21,13 @@ the clause it rests on: the contest's own words, or the ruling (R1-R21) where th
 | R3 | a report right after the next trial's trigger packet | still belongs to the earlier trial |
 | R4 | a block whose length is a multiple of the packet | ends in a full packet; no packet is empty |
 | R5 | reports after the finish flag | belong to the trial of that position, normally the last |
-| R6 | a second report in a turing trial | the first counts, the violation is noted |
-| R7 | time of wrong turing trials | counts in L |
-| R8 | a report in a non-flicker trial | a false positive, until the next trial's data begins |
-| R9 | computing time in the speller | virtual clock: a packet is there at its last sample, computing takes its time |
-| R10a | length of a late liveness answer | the data used |
-| R10b | P and T in liveness | pooled over all trials; blocks and subjects by the same formula |
-| R11 | rehab's "ITR = 0 below chance" | concerns only the ITR shown beside the score |
 | R12 | "P below 1/M" | strictly below |
-| R13 | codes 101-141 | all mean a non-flicker trial |
 | R14 | names of the finish flag | all of them are offered |
 | R15 | a trial that hands out no data of its own | can get no report and is missing |
-| R16 | what an answer may be | integers or integral floats; texts in liveness and rehab; else invalid, wrong |
+| R16 | what an answer may be | integers or integral floats, or texts, as the contest asks; else invalid, wrong |
 | R17 | order | subjects by sorted folder, blocks by number; EEG goes out bit for bit |
 | R18 | the end | an early return is fine; after the finish flag nothing but reports counts |
-| R19 | missing in turing, means | 5 s; ITR per block, then mean; subjects are means over their blocks (rehab: sums) |
-| R20 | rehab's zeros | cue and rest within trials are 0; resting recordings and pauses keep their samples |
-| R21 | turing codes | training: bits 2-0 are the task (9 left, 34 right); scored: a behaviour outside 1-9 is an error |
+| R19 | missing answers, means | as long as the limit; rates per block, then mean; subjects: mean over their blocks, or sum |
 """
 
 GLOSSARY = """
@@ -60,8 +50,11 @@ def _section(book: Rulebook) -> str:
         if item.name not in ("clauses", "constants", "formerly", "title", "title_zh", "id")
     ]
     rows += [f"| `{name}` | {_show(value)} | {book.clauses[name]} |" for name, value in book.constants.items()]
-    head = f"\n## {book.id} - {book.title} / {book.title_zh}\n| field | value | clause |\n|---|---|---|\n"
-    return head + "\n".join(rows) + "\n"
+    head = f"\n## {book.id} - {book.title} / {book.title_zh}\n"
+    rulings = [f"| {name} | {about} | {reading} |" for name, (about, reading) in contest(book).rulings.items()]
+    if rulings:
+        head += "| | where the text is silent or ambiguous | reading |\n|---|---|---|\n" + "\n".join(rulings) + "\n\n"
+    return head + "| field | value | clause |\n|---|---|---|\n" + "\n".join(rows) + "\n"
 
 
 def _show(value: Any) -> str:

@@ -18,7 +18,7 @@ class Header(TypedDict):
 
     type: Literal["header"]
     format: NotRequired[Annotated[int, "Version of the run folder's form; absent in the first ones, which are 1."]]
-    challenge: Annotated[str, "Id of the rulebook, as imagery/1."]
+    challenge: Annotated[str, "Id of the rulebook: its name and version."]
     rulebook: Annotated[str, "Digest of the rulebook."]
     data: Annotated[str, "Digest of the recording; empty while a live run is still recording it."]
     entry: Annotated[str, "Digest of the entry; empty where it was an object in the referee's own process."]

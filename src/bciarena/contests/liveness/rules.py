@@ -27,6 +27,12 @@ VOCABULARY = {
     for subject in range(1, SUBJECTS + 1)
 }
 
+RULINGS = {
+    "R10a": ("length of a late liveness answer", "the data used"),
+    "R10b": ("P and T in liveness", "pooled over all trials; blocks and subjects by the same formula"),
+}
+"""Where the text is silent or ambiguous: what about, and the reading."""
+
 RULEBOOK = build(
     Rule("id", "liveness/1", "面向元宇宙的脑电信号离体生成和检测技术赛题说明"),
     Rule("title", "Generated or real EEG, and whose", "在线鉴别数据真伪及识别其中的个体身份信息"),

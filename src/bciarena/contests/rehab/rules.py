@@ -9,6 +9,12 @@ from bciarena.recording.montages import CAP77
 CLASSES = {1: "left flexion", 2: "right flexion", 3: "left fist", 4: "right fist"}
 RELEASED = 200
 
+RULINGS = {
+    "R11": ('rehab\'s "ITR = 0 below chance"', "concerns only the ITR shown beside the score"),
+    "R20": ("rehab's zeros", "cue and rest within trials are 0; resting recordings and pauses keep their samples"),
+}
+"""Where the text is silent or ambiguous: what about, and the reading."""
+
 RULEBOOK = build(
     Rule("id", "rehab/1", "基于非侵入式脑机接口的运动康复训练技术与系统赛项"),
     Rule("title", "Four-class rehabilitation imagery", "左/右手屈伸运动想象、左/右手握拳运动想象四类"),

@@ -19,6 +19,16 @@ LUMINANCE = (0.361, 0.5)
 STILL = range(101, 142)
 """Opening codes of trials that do not flicker (R13: every code of the range)."""
 
+RULINGS = {
+    "R8": ("a report in a non-flicker trial", "a false positive, until the next trial's data begins"),
+    "R9": (
+        "computing time in the speller",
+        "virtual clock: a packet is there at its last sample, computing takes its time",
+    ),
+    "R13": ("codes 101-141", "all mean a non-flicker trial"),
+}
+"""Where the text is silent or ambiguous: what about, and the reading."""
+
 RULEBOOK = build(
     Rule("id", "speller/1", "SSVEP 赛题"),
     Rule("title", "Asynchronous 40-target SSVEP speller", "异步控制场景…多目标脑-机接口键盘拼写"),

@@ -38,6 +38,16 @@ SSVEP_HZ = {3: 15.4, 4: 15.5, 5: 15.6, 6: 15.7}
 LUMINANCE = ((1 - 0.618) / 2, (1 + 0.618) / 2)
 """Grey of a flicker target: -0.618 to 0.618 on a scale from -1 (black) to 1 (white)."""
 
+RULINGS = {
+    "R6": ("a second report in a turing trial", "the first counts, the violation is noted"),
+    "R7": ("time of wrong turing trials", "counts in L"),
+    "R21": (
+        "turing codes",
+        "training: bits 2-0 are the task (9 left, 34 right); scored: a behaviour outside 1-9 is an error",
+    ),
+}
+"""Where the text is silent or ambiguous: what about, and the reading."""
+
 RULEBOOK = build(
     Rule("id", "turing/1", "脑机图灵测试赛题说明"),
     Rule("title", "BCI Turing test", "脑机图灵测试问题"),
