@@ -27,7 +27,7 @@ the clause it rests on: the contest's own words, or the ruling (R1-R21) where th
 | R16 | what an answer may be | integers or integral floats, or texts, as the contest asks; else invalid, wrong |
 | R17 | order | subjects by sorted folder, blocks by number; EEG goes out bit for bit |
 | R18 | the end | an early return is fine; after the finish flag nothing but reports counts |
-| R19 | missing answers, means | as long as the limit; rates per block, then mean; subjects: mean over their blocks, or sum |
+| R19 | missing answers, means | as long as the limit; rates per block, then mean; subjects: mean of their blocks |
 """
 
 GLOSSARY = """

@@ -9,7 +9,7 @@ No trigger, no calibration. For windows of 1 to 4 s that end now::
 
 The template is there once a few trials were beyond doubt; it is learnt from whole trials, seen after the answer
 was given, so a wrong early answer teaches nothing wrong. Posterior and thresholds are fitted by
-:mod:`bciarena.decoders.speller_fit` and stored in ``speller.json``.
+:mod:`bciarena.contests.speller.fit` and stored in ``asynchronous.json``.
 """
 
 from __future__ import annotations
@@ -206,8 +206,8 @@ def _lead(total: Array) -> tuple[float, int]:
 
 
 def fitted() -> tuple[OnsetPool, StoppingPolicy]:
-    """Posterior and policy of ``speller.json``; its key ``from`` says what they were fitted on."""
-    stored = json.loads(files("bciarena.decoders").joinpath("speller.json").read_text(encoding="utf-8"))
+    """Posterior and policy of ``asynchronous.json``; its key ``from`` says what they were fitted on."""
+    stored = json.loads(files("bciarena.decoders").joinpath("asynchronous.json").read_text(encoding="utf-8"))
     return OnsetPool.from_dict(stored["pool"]), StoppingPolicy.from_dict(stored["policy"])
 
 

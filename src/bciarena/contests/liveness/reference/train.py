@@ -8,8 +8,8 @@ import re
 import fakes
 import numpy as np
 
-from bciarena.decoders.liveness import TIMES_N, LivenessModel, People, Windows
-from bciarena.decoders.liveness_statistics import WINDOW_N
+from bciarena.contests.liveness.decoder import TIMES_N, LivenessModel, People, Windows
+from bciarena.contests.liveness.statistics import WINDOW_N
 from bciarena.errors import BadInput
 from bciarena.recording import open_sets
 

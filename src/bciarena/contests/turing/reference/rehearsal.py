@@ -9,9 +9,9 @@ import numpy as np
 
 from bciarena.contests.turing.protocol import task_step
 from bciarena.contests.turing.rules import BEHAVIOURS, SSVEP_HZ
+from bciarena.contests.turing.tasks import TASKS, TaskWeights, fit_weights
 from bciarena.decoders.phase_locked import PhaseLockedFlicker
 from bciarena.decoders.stopping import Target, fit_policy
-from bciarena.decoders.tasks import TASKS, TaskWeights, fit_weights
 from bciarena.protocol.timeline import Script
 from bciarena.simulator.evoked import evoked, maps
 from bciarena.simulator.head import electrodes

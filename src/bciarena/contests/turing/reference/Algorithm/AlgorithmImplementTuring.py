@@ -11,10 +11,10 @@ import numpy as np
 from Algorithm.Interface.AlgorithmInterface import AlgorithmInterface
 from Algorithm.Interface.Model.ReportModel import ReportModel
 
+from bciarena.contests.turing.tasks import TASKS, TaskWeights
 from bciarena.decoders.motor_model import MotorModel, MotorPlayer
 from bciarena.decoders.phase_locked import PhaseLockedFlicker
 from bciarena.decoders.stopping import StoppingPolicy
-from bciarena.decoders.tasks import TASKS, TaskWeights
 
 RATE, PACKET_N = 250, 10
 OCCIPITAL = [42, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58]  # Pz, POz, PO3-PO8, Oz, O1, O2

@@ -1,13 +1,13 @@
 """Compares each trial with the person's real EEG and with what generators make of it; answers once, from 3 s on.
 
-The model in ``model/`` was fitted by ``train.py``. See ``bciarena.decoders.liveness`` for what is looked at.
+The model in ``model/`` was fitted by ``train.py``. See ``bciarena.contests.liveness.decoder`` for what is looked at.
 """
 
 import numpy as np
 from Algorithm.method.interface.AlgorithmInterface import AlgorithmInterface
 from Algorithm.method.model.AlgorithmObject import AlgorithmResultObject
 
-from bciarena.decoders.liveness import LivenessModel, LivenessPlayer
+from bciarena.contests.liveness.decoder import LivenessModel, LivenessPlayer
 
 TRIAL_START, TRIAL_END = 240, 241
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bciarena.decoders.tasks import TaskWeights, fit_weights
+from bciarena.contests.turing.tasks import TaskWeights, fit_weights
 
 TIMES_S = np.array([1.0, 2.0, 4.0])
 

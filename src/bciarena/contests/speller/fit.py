@@ -1,4 +1,4 @@
-"""Fits what the asynchronous speller decides with: ``python -m bciarena.decoders.speller_fit OUT.json DIR [DIR ...]``.
+"""Fits what the asynchronous speller decides with: ``python -m bciarena.contests.speller.fit OUT.json DIR [DIR ...]``.
 
 Every DIR is a data folder with the speller's codes: people who spell, people at rest, or both. The speller listens to
 all of it; what it saw is fitted in two steps: the :class:`~bciarena.decoders.onset.OnsetPool` by maximum likelihood,
@@ -271,7 +271,7 @@ def main(arguments: Sequence[str]) -> None:
     from rich.progress import track
 
     if len(arguments) < 2:
-        raise BadInput("usage: python -m bciarena.decoders.speller_fit OUT.json DIR [DIR ...] [-- DIR ...]")
+        raise BadInput("usage: python -m bciarena.contests.speller.fit OUT.json DIR [DIR ...] [-- DIR ...]")
     out, given = Path(arguments[0]), [a for a in arguments[1:] if a != "--"]
     fitting = arguments[1:].index("--") if "--" in arguments else len(given)
     wanted = [[Path(part) for part in a.split("+")] for a in given]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.entries.test_imagery import arena, played
+from tests.contests.imagery.test_entries import arena, played
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kurtosis, skew
 
-from bciarena.decoders.liveness_statistics import (
+from bciarena.contests.liveness.statistics import (
     BANDS,
     LOW_N,
     WINDOW_N,

@@ -2,7 +2,7 @@
 
 Who it is shows in band powers and in how channels share them, and is nearly certain after three seconds. So the
 detector may ask a narrower question than "is this real": does this window look like *this person's* real EEG, or
-like what generators make of it? Each window's statistics (:mod:`bciarena.decoders.liveness_statistics`) are looked
+like what generators make of it? Each window's statistics (:mod:`bciarena.contests.liveness.statistics`) are looked
 at as they are, and as distances from two references of the person and state: the mean over real calibration
 windows, and the mean over generated ones. A ridge logistic regression, trained over all people, weighs them.
 """
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
+from bciarena.contests.liveness.statistics import SRATE, WINDOW_N, statistic_names, statistics
 from bciarena.decoders.evidence import LogPool
-from bciarena.decoders.liveness_statistics import SRATE, WINDOW_N, statistic_names, statistics
 from bciarena.decoders.stopping import StoppingPolicy, fit_policy, itr_bits_per_min
 from bciarena.errors import BadInput
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bciarena.decoders.liveness import (
+from bciarena.contests.liveness.decoder import (
     TIMES_N,
     LivenessModel,
     LivenessPlayer,
@@ -12,7 +12,7 @@ from bciarena.decoders.liveness import (
     _last_window,
     score,
 )
-from bciarena.decoders.liveness_statistics import WINDOW_N
+from bciarena.contests.liveness.statistics import WINDOW_N
 from bciarena.errors import BadInput
 
 PEOPLE = (1, 2, 3, 4, 5, 6)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bciarena.contests import rulebook
+from bciarena.contests.speller.fit import Trace, fit_pool, labels, main, replay, store, weakened
 from bciarena.decoders.asynchronous import Settings
 from bciarena.decoders.onset import OnsetPool
-from bciarena.decoders.speller_fit import Trace, fit_pool, labels, main, replay, store, weakened
 from bciarena.decoders.stopping import Itr, StoppingPolicy
 from bciarena.errors import BadInput
 from bciarena.recording import Block, Recording, Subject, write_contest
