@@ -9,13 +9,13 @@ PROGRAMS := bubblewrap chromium postgresql
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test setup setup-dev programs lint format bench clean help
+.PHONY: run test setup setup-dev programs lint format bench chaos clean help
 
 help:
 	@echo "make run     build the demo contest and serve it on http://127.0.0.1:8000"
 	@echo "make test    set up what the tests need and run them all"
 	@echo "make setup   only the environment in .venv (command: .venv/bin/arena)"
-	@echo "make lint | make bench | make clean"
+	@echo "make lint | make bench | make chaos | make clean"
 
 # The first Python that is new enough.
 $(BIN)/python:
@@ -70,6 +70,10 @@ lint: setup-dev
 format: setup-dev
 	$(BIN)/ruff format src tests
 	$(BIN)/ruff check --fix src tests
+
+# Long: faults at random against real workers on SQLite, PostgreSQL and Ray; SEEDS=20 for more.
+chaos: setup-dev programs
+	@$(BIN)/python -m tests.chaos --seeds $(or $(SEEDS),5)
 
 bench: setup-dev
 	$(BIN)/arena bench
