@@ -26,6 +26,10 @@ class SmallIndex:
         monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
         monkeypatch.setenv("PIP_DEFAULT_TIMEOUT", "2")
 
+    def use_beside(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Beside the machine's own index."""
+        monkeypatch.setenv("PIP_EXTRA_INDEX_URL", (self.folder / "simple").as_uri())
+
     def wheel(
         self, name: str, version: str = "1.0", tag: str = "py3-none-any", needs: str = "", more: str = ""
     ) -> Path:

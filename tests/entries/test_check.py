@@ -151,7 +151,7 @@ def test_a_module_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     spec = contest(tmp_path, first="import sklearn")
     (words,) = problems(spec)
     assert words.startswith("import_error: the entry cannot be loaded: ModuleNotFoundError")
-    assert words.endswith("put scikit-learn into requirements.txt, or the module into the entry.")
+    assert "put scikit-learn into requirements.txt (arena check --fix writes such a file)" in words
     assert main(["check", spec, "--challenge", "imagery"]) == 1
     out = capsys.readouterr()
     assert "problem: import_error" in out.out

@@ -15,6 +15,7 @@ import traceback
 import typer
 
 from bciarena.errors import BadInput, EntryFailed, Fault
+from bciarena.plaintext import clean
 
 DONE, ENTRY_FAILED, WRONG_USE, OUR_FAULT = 0, 1, 2, 3
 
@@ -57,13 +58,13 @@ def main(arguments: list[str] | None = None) -> int:
         print("arena: stopped", file=sys.stderr)
         return 130
     except BadInput as error:
-        print(f"arena: {error}", file=sys.stderr)
+        print(f"arena: {clean(str(error))}", file=sys.stderr)
         return WRONG_USE
     except EntryFailed as error:
-        print(f"arena: {error}", file=sys.stderr)
+        print(f"arena: {clean(str(error))}", file=sys.stderr)
         return ENTRY_FAILED
     except Fault as error:
-        print(f"arena: our fault: {error}", file=sys.stderr)
+        print(f"arena: our fault: {clean(str(error))}", file=sys.stderr)
         return OUR_FAULT
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nobody to tell
@@ -71,13 +72,13 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:
         # Wrong use has another type in every version of typer and click; all of them can say what was wrong.
         if hasattr(error, "format_message"):
-            print(f"arena: {error.format_message()} (see arena --help)", file=sys.stderr)
+            print(f"arena: {clean(error.format_message())} (see arena --help)", file=sys.stderr)
             return WRONG_USE
         if os.environ.get("ARENA_DEBUG"):
             traceback.print_exc()
         where = traceback.extract_tb(error.__traceback__)[-1]
         print(
-            f"arena: our fault: {type(error).__name__}: {error} ({where.name}, line {where.lineno}); "
+            f"arena: our fault: {type(error).__name__}: {clean(str(error))} ({where.name}, line {where.lineno}); "
             "set ARENA_DEBUG=1 for the whole story",
             file=sys.stderr,
         )

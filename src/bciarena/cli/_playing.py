@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from bciarena.errors import BadInput
 from bciarena.match import Progress
+from bciarena.plaintext import clean
 from bciarena.referee.desk import Clock
 from bciarena.sandbox.box import Sandbox
 
@@ -43,6 +45,12 @@ class checked:
         raise BadInput(f"--clock {given}: choose think or data")
 
 
+def shown_live() -> Callable[[bytes], str]:
+    """What an entry prints, piece by piece, as text that a terminal only shows; a carriage return ends a line."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    return lambda raw: clean(decoder.decode(raw).replace("\r\n", "\n").replace("\r", "\n"))
+
+
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[Progress], None]]:
     """A bar on stderr, fed with a match's progress; plain silence where stderr is no terminal."""
@@ -51,7 +59,7 @@ def progress(what: str) -> Iterator[Callable[[Progress], None]]:
     from rich.progress import Progress as Bar
 
     columns: tuple[ProgressColumn, ...] = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[at]}"),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
@@ -15,6 +14,7 @@ def main(
     """The five rulebooks: id, channels, rate, packet, classes, limits."""
     from bciarena.contests import RULEBOOKS
     from bciarena.contests.page import rules_page
+    from bciarena.plaintext import json_text
 
     if markdown:
         print(rules_page(), end="")
@@ -40,7 +40,7 @@ def main(
         for book in RULEBOOKS.values()
     ]
     if as_json:
-        print(json.dumps(rows, ensure_ascii=False, indent=1))
+        print(json_text(rows))
         return
     for book in RULEBOOKS.values():
         limit = f"below {book.limit_s:g} s" if book.limit_s else f"until its code {book.closing}"

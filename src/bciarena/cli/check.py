@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import Image, Requirements
+
 
 def main(
     entry_spec: Annotated[
@@ -17,35 +19,51 @@ def main(
     ] = None,
     python: Annotated[str | None, typer.Option(metavar="X.Y", help="the Python to run it with")] = None,
     entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="which class plays")] = None,
+    image: Image = None,
+    requirements: Requirements = None,
     model: Annotated[Path | None, typer.Option(help="a folder written by arena train")] = None,
     sandbox: Annotated[str, typer.Option(help="bwrap, or none to debug your own entry")] = "bwrap",
+    fix: Annotated[bool, typer.Option("--fix", help="write the list of what it lacks beside the package")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False,
 ) -> None:
     """Play an entry for a minute of made-up data and say in plain words what would go wrong."""
-    import json
+    import sys
     from dataclasses import asdict
 
     from bciarena.cli._playing import checked, progress
     from bciarena.contests import rulebook
-    from bciarena.entries.checkup import check
+    from bciarena.entries.checkup import check, write_list
     from bciarena.errors import CheckFailed
+    from bciarena.plaintext import clean, json_text
 
     book = rulebook(checked.challenge(entry_spec, challenge))
     box = checked.sandbox(sandbox)
     with progress(f"checking {entry_spec}") as shown:
-        found = check(entry_spec, book, entry=entry, python=python, model=model, sandbox=box, on_progress=shown)
+        found = check(
+            entry_spec,
+            book,
+            entry=entry,
+            python=python,
+            image=image,
+            requirements=requirements,
+            model=model,
+            sandbox=box,
+            on_progress=shown,
+        )
     if as_json:
-        print(json.dumps({"ok": not found.problems, **asdict(found)}, ensure_ascii=False, indent=1))
+        print(json_text({"ok": not found.problems, **asdict(found)}))
     else:
         if found.target:
-            print(f"{found.target}, dialect {found.dialect}, Python {found.python or '?'}")
+            print(f"{clean(found.target)}, dialect {found.dialect}, Python {found.python or '?'}")
         print(f"{found.reports} reports in {found.trials} trials; computing {found.busy_share:.1%} of the time")
         for words in found.warnings:
-            print(f"warning: {words}")
+            print(f"warning: {clean(words)}")
         for words in found.problems:
-            print(f"problem: {words}")
+            print(f"problem: {clean(words)}")
         if not found.problems:
             print("Nothing stands in the way of an upload.")
+    if fix and (found.missing or any("requirements" in words for words in found.problems)):
+        print(f"written: {write_list(entry_spec, found)}; give it with --requirements", file=sys.stderr)
     if found.problems:
         first = found.problems[0].splitlines()[0]
         more = f" (and {len(found.problems) - 1} more)" if len(found.problems) > 1 else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +18,7 @@ def main(
     """Paired comparison of runs: difference, interval, permutation test, and who got which trials."""
     from bciarena.contests import known
     from bciarena.errors import BadInput
+    from bciarena.plaintext import json_text
     from bciarena.report.comparison import compare_runs
 
     if len(runs) < 2:
@@ -26,7 +26,7 @@ def main(
     known(challenge)
     found = compare_runs(runs)
     if as_json:
-        print(json.dumps(found, ensure_ascii=False, indent=1))
+        print(json_text(found))
         return
     for pair in found:
         print(f"{pair['two']} against {pair['one']}  ({pair['challenge']})")

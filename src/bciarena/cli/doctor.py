@@ -1,6 +1,5 @@
 """arena doctor: what this machine can do."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -9,9 +8,10 @@ import typer
 def main(as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False) -> None:
     """Look at this machine: Pythons, the box, programs, optional parts; and say what to do where one is missing."""
     from bciarena.entries.doctor import examine
+    from bciarena.plaintext import json_text
 
     if as_json:
-        typer.echo(json.dumps([line._asdict() for line in examine()], ensure_ascii=False, indent=1))
+        typer.echo(json_text([line._asdict() for line in examine()]))
         return
     for line in examine():
         typer.echo(f"{line.state:<8} {line.part:<16} {line.found}")

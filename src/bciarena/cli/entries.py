@@ -1,6 +1,5 @@
 """arena entries: our own reference entries."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -9,6 +8,7 @@ import typer
 def main(as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False) -> None:
     """List the reference entries that every command takes by name."""
     from bciarena.entries.reference import references
+    from bciarena.plaintext import json_text
 
     known = references()
     if as_json:
@@ -16,7 +16,7 @@ def main(as_json: Annotated[bool, typer.Option("--json", help="for programs")] =
             {"name": item.name, "challenge": item.challenge, "needs_model": item.needs_model, "about": item.about}
             for item in known
         ]
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        typer.echo(json_text(rows))
         return
     for item in known:
         need = "train first" if item.needs_model else "no training"

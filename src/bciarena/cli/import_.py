@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -37,6 +36,7 @@ def main(
     from bciarena.contests import rulebook
     from bciarena.errors import BadInput
     from bciarena.importing import bring_in
+    from bciarena.plaintext import json_text
 
     book = rulebook(challenge)
     words: dict[str, int] = {}
@@ -56,7 +56,7 @@ def main(
             tell=lambda text: status.update(f"reading {text}"),
         )  # fmt: skip
     if as_json:
-        print(json.dumps(done, ensure_ascii=False, indent=1))
+        print(json_text(done))
         return
     print(f"{out}  {done['challenge']}: {done['subjects']} subjects, {done['blocks']} blocks, {done['trials']} trials")
     for file in done["files"]:

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from bciarena.plaintext import json_text
+
 app = typer.Typer(help="Live streams: record, play, run an entry, be a virtual subject.", no_args_is_help=True)
 Name = Annotated[str, typer.Option("--stream", help="Name of the LSL stream.")]
 Hub = Annotated[str | None, typer.Option(help="Address of the lab's pages, e.g. http://127.0.0.1:8010.")]
@@ -107,7 +109,7 @@ def run(
         about = {"entry": entry_spec, "name": ready.package.name, "model": str(model or "")}
         result = run_live(ready, stream, out, hub=hub, seconds=seconds, stop=_stop(), say=_say, about=about)
     if as_json:
-        print(json.dumps(result, ensure_ascii=False, indent=1))
+        print(json_text(result))
     else:
         print(f"{result['challenge']}  {result['verdict']}  recording in {out / 'data'}")
         print(f"score {result['score']:.4f} {result['unit']}")

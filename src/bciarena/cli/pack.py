@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import Image, Requirements
+
 
 def main(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="the entry: its folder, or module.py:Class")],
@@ -12,15 +14,18 @@ def main(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="where to: a .zip or .tar.gz")],
     python: Annotated[str | None, typer.Option(metavar="X.Y", help="the Python to compile with")] = None,
     entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="which class plays")] = None,
+    image: Image = None,
+    requirements: Requirements = None,
 ) -> None:
     """Compile an entry to .pyc and pack it for upload."""
     from bciarena.contests import rulebook
     from bciarena.entries.packing import pack
+    from bciarena.plaintext import clean
 
-    done = pack(folder, rulebook(challenge), out, python, entry=entry)
+    done = pack(folder, rulebook(challenge), out, python, entry=entry, image=image, requirements=requirements)
     for warning in done.warnings:
-        typer.echo(f"note: {warning}", err=True)
+        typer.echo(f"note: {clean(warning)}", err=True)
     typer.echo(f"{done.file}: {len(done.names)} files, {done.file.stat().st_size / 1024:.0f} KiB, Python {done.python}")
     for name in done.names:
-        typer.echo(f"  {name}")
-    typer.echo(f"plays {done.target}; digest {done.digest[:16]}")
+        typer.echo(f"  {clean(name)}")
+    typer.echo(f"plays {clean(done.target)}; digest {done.digest[:16]}")

@@ -18,7 +18,6 @@ def main(
     database: Annotated[str, typer.Option(help="URL; default: ARENA_DATABASE or this user's SQLite file")] = "",
 ) -> None:
     """Show the queue: what runs, what waits and why, on which machine."""
-    import json
     import time
 
     from rich.console import Console
@@ -28,6 +27,7 @@ def main(
     from bciarena.jobs import db
     from bciarena.jobs.queue import Queue
     from bciarena.jobs.view import snapshot
+    from bciarena.plaintext import json_text
 
     engine = db.open_database(database or None)
     queue = Queue(engine)
@@ -45,7 +45,7 @@ def main(
                 if not change(job):
                     raise BadInput(f"job {job}: {words} (state {queue.get(job).state})")
         if as_json:
-            print(json.dumps(look(), ensure_ascii=False, indent=1))
+            print(json_text(look()))
         elif watch:
             with Live(_page(look()), screen=False, auto_refresh=False) as live:
                 while True:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import Image, Requirements
+
 
 def main(
     entry_spec: Annotated[
@@ -24,18 +26,20 @@ def main(
     clock: Annotated[str, typer.Option(help="think, or data to leave computing time out.")] = "think",
     python: Annotated[str | None, typer.Option(metavar="X.Y", help="The Python to run it with.")] = None,
     entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="Which class plays.")] = None,
+    image: Image = None,
+    requirements: Requirements = None,
     budget: Annotated[
         float | None, typer.Option(metavar="S", help="Wall and CPU seconds for the run; default: the data's length.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print score.json on stdout, nothing else.")] = False,
 ) -> None:
     """Play an entry on a data folder, packet by packet, and score it by the challenge's rules."""
-    import json
 
     from bciarena.cli._playing import checked, progress
     from bciarena.contests import rulebook
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed
+    from bciarena.plaintext import clean, json_text
     from bciarena.recording import open_recording
     from bciarena.writing import refuse_existing
 
@@ -46,7 +50,9 @@ def main(
     if out is not None:
         refuse_existing(out, force)
     recording = open_recording(data)
-    with opened(entry_spec, book, entry=entry, python=python, sandbox=box, model=model) as ready:
+    with opened(
+        entry_spec, book, entry=entry, python=python, image=image, requirements=requirements, sandbox=box, model=model
+    ) as ready:
         name = ready.package.name
         about = {"entry": entry_spec, "name": name, "model": str(model or ""), "python": python or ""}
         ticks = checked.clock(clock)
@@ -55,12 +61,12 @@ def main(
                 recording, out=out, force=force, clock=ticks, about=about, on_progress=shown, budget_s=budget
             )
     if as_json:
-        print(json.dumps(result, ensure_ascii=False, indent=1))
+        print(json_text(result))
     else:
         print(f"{result['challenge']}  {result['verdict']}  score {result['score']:.4f} {result['unit']}")
         print("  ".join(f"{key} {value:.4g}" for key, value in result["metrics"].items()))
         for note in result["notes"][:20]:
-            print(f"note: {note}")
+            print(f"note: {clean(note)}")
         if len(result["notes"]) > 20:
             print(f"note: {len(result['notes']) - 20} more notes" + (f" in {out / 'score.json'}" if out else ""))
     if result["verdict"] != "ok":

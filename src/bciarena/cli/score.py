@@ -21,6 +21,7 @@ def main(
     """Recompute the score of a kept run from its ledger and the data, and compare it with the stored one."""
     from bciarena.contests import known
     from bciarena.errors import BadInput
+    from bciarena.plaintext import json_text
     from bciarena.runs import RunFolder, rescore
 
     known(challenge)
@@ -34,7 +35,7 @@ def main(
                 f"{result['score']}; the run folder was changed after the run"
             )
     if as_json:
-        print(json.dumps(result, ensure_ascii=False, indent=1))
+        print(json_text(result))
     else:
         print(f"{result['challenge']}  {result['verdict']}  score {result['score']:.4f} {result['unit']}")
         print("  ".join(f"{key} {value:.4g}" for key, value in result["metrics"].items()))

@@ -30,7 +30,6 @@ def main(
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
     """Make recordings with truth: EEG of made-up subjects going through the experiment."""
-    import json
     import signal
     from collections import Counter
     from dataclasses import asdict
@@ -40,6 +39,7 @@ def main(
 
     from bciarena.contests import rulebook
     from bciarena.errors import BadInput
+    from bciarena.plaintext import json_text
     from bciarena.protocol import protocol_of
     from bciarena.protocol.seeds import secret_seed
     from bciarena.simulator import Order, make
@@ -71,7 +71,7 @@ def main(
         summary.notes.append(f"quality page: {page}")
     if as_json:
         counted = Counter(row["generator"] for row in summary.generated)
-        typer.echo(json.dumps(asdict(summary) | {"generated": dict(counted)}, ensure_ascii=False))
+        typer.echo(json_text(asdict(summary) | {"generated": dict(counted)}, None))
         return
     typer.echo(
         f"{out}: {summary.challenge} {summary.split}, {summary.subjects} subjects, {summary.blocks} blocks, "

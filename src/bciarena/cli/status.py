@@ -15,18 +15,16 @@ def main(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show your submissions on the site you signed in to."""
-    import json
 
     from bciarena.cli._following import follow_run, line_of, result_of
     from bciarena.errors import BadInput
+    from bciarena.plaintext import json_text
     from bciarena.service.client import Client
 
     client = Client.signed_in()
     if run is None and not follow and not logs:
         found = client.call("GET", "/submissions", params={"limit": limit})
-        print(
-            json.dumps(found, ensure_ascii=False, indent=1) if as_json else "\n".join(map(line_of, found)) or "none yet"
-        )
+        print(json_text(found) if as_json else "\n".join(map(line_of, found)) or "none yet")
         return
     if run is None:
         newest = client.call("GET", "/submissions", params={"limit": 1})
@@ -34,7 +32,7 @@ def main(
             raise BadInput("there is no submission yet")
         run = int(newest[0]["id"])
     one = follow_run(client, run) if follow else client.call("GET", f"/submissions/{run}")
-    print(json.dumps(one, ensure_ascii=False, indent=1) if as_json else line_of(one))
+    print(json_text(one) if as_json else line_of(one))
     if logs:
         print(client.text(f"/submissions/{run}/logs"), end="")
     result_of(one)

@@ -18,7 +18,6 @@ def main(
     as_json: Annotated[bool, typer.Option("--json", help="Print the submission as JSON.")] = False,
 ) -> None:
     """Upload a package as a new version of an entry (made when it is not there) and submit it."""
-    import json
     import shutil
     import tempfile
 
@@ -27,6 +26,7 @@ def main(
 
     from bciarena.cli._following import follow_run, line_of, result_of
     from bciarena.errors import BadInput
+    from bciarena.plaintext import json_text
     from bciarena.service.client import Client, pick
 
     if not package.exists():
@@ -54,5 +54,5 @@ def main(
     run = client.call("POST", "/submissions", json=sent)
     if follow:
         run = follow_run(client, run["id"])
-    print(json.dumps(run, ensure_ascii=False, indent=1) if as_json else line_of(run))
+    print(json_text(run) if as_json else line_of(run))
     result_of(run)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import Image, Requirements
+
 
 def main(
     entry_spec: Annotated[
@@ -22,6 +24,8 @@ def main(
     sandbox: Annotated[str, typer.Option(help="bwrap, or none to debug your own entry.")] = "bwrap",
     python: Annotated[str | None, typer.Option(metavar="X.Y", help="The Python to run it with.")] = None,
     entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="Which class learns.")] = None,
+    image: Image = None,
+    requirements: Requirements = None,
     budget: Annotated[float, typer.Option(metavar="S", help="Wall and CPU seconds it may take.")] = 86400.0,
 ) -> None:
     """Fit an entry that can learn; arena run --model then plays it with what it learnt."""
@@ -30,7 +34,7 @@ def main(
 
     from rich.console import Console
 
-    from bciarena.cli._playing import checked
+    from bciarena.cli._playing import checked, shown_live
     from bciarena.contests import rulebook
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput
@@ -41,17 +45,20 @@ def main(
         raise BadInput(f"{data}: no such data folder")
     if not budget > 0:
         raise BadInput(f"--budget {budget:g}: must be more than 0 seconds")
-    with opened(entry_spec, book, entry=entry, python=python, sandbox=box) as ready:
+    with opened(
+        entry_spec, book, entry=entry, python=python, image=image, requirements=requirements, sandbox=box
+    ) as ready:
         name = ready.package.name
         target = out or Path(name.strip("@").replace(":", "-") + "-model")
         if target.exists() and not force:
             raise BadInput(f"{target}: exists already; choose another name with --out or give --force to replace it")
         began = time.monotonic()
+        shown = shown_live()
         with Console(stderr=True).status(f"training {name}"):
             names = ready.train(
                 data,
                 target,
                 budget_s=budget,
-                on_output=lambda raw: print(raw.decode("utf-8", "replace"), end="", file=sys.stderr, flush=True),
+                on_output=lambda raw: print(shown(raw), end="", file=sys.stderr, flush=True),
             )
     print(f"{target}: {', '.join(names[:8])}{' ...' * (len(names) > 8)} ({time.monotonic() - began:.1f} s)")

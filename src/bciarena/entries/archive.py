@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, NamedTuple, cast
 
 from bciarena.errors import BadInput
+from bciarena.plaintext import is_plain, one_line
 
 MAX_ARCHIVE_BYTES = 1 << 30
 MAX_BYTES = 2 << 30
@@ -56,10 +57,14 @@ def unpack(path: Path, target: Path) -> None:
     except BadInput:
         raise
     except NotImplementedError as error:
-        raise BadInput(f"{path.name}: uses a compression that is not supported ({error}); pack it anew") from error
+        raise BadInput(
+            f"{path.name}: uses a compression that is not supported ({one_line(str(error), 200)}); pack it anew"
+        ) from error
     except Exception as error:
         # Hostile bytes reach the parsers of the standard library here, which then raise whatever they stumble on.
-        raise BadInput(f"{path.name}: is damaged ({type(error).__name__}: {error}); pack it anew") from error
+        raise BadInput(
+            f"{path.name}: is damaged ({type(error).__name__}: {one_line(str(error), 200)}); pack it anew"
+        ) from error
 
 
 def _members(path: Path) -> Iterator[_Member]:
@@ -159,7 +164,7 @@ def _safe_parts(archive: str, name: str) -> list[str]:
     parts = [part for part in slashed.split("/") if part not in ("", ".")]
     if ".." in parts:
         raise BadInput(f"{archive}: {shown} leads out of the archive")
-    if any(ord(letter) < 32 or 0xD800 <= ord(letter) < 0xE000 for letter in name):
+    if not all(map(is_plain, name)):
         raise BadInput(f"{archive}: {shown} holds characters that no file name has")
     if (
         len(name.encode()) > MAX_NAME_BYTES

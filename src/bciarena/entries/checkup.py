@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bciarena.contests.rulebook import Rulebook
+from bciarena.entries.missing import missing
+from bciarena.entries.requirements import libraries, read_requirements
 from bciarena.entries.tiny import tiny_recording
 from bciarena.errors import EntryFailed
 from bciarena.match import Progress
@@ -18,6 +20,7 @@ from bciarena.runs import Result, RunFolder
 from bciarena.runs.schema import ReportLine
 from bciarena.sandbox.box import Sandbox
 from bciarena.verdicts import MEANING, Verdict
+from bciarena.writing import whole_file
 
 BUDGET_S = 60.0
 WARM_UP = 25  # packets: loading a model on first use is no sign of slowness
@@ -37,6 +40,8 @@ class Checkup:
     busy_share: float = 0.0
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    usable: list[str] = field(default_factory=list)
 
 
 def check(
@@ -45,6 +50,8 @@ def check(
     *,
     entry: str | None = None,
     python: str | None = None,
+    image: str | None = None,
+    requirements: Path | None = None,
     model: Path | None = None,
     sandbox: Sandbox = "bwrap",
     on_progress: Callable[[Progress], None] | None = None,
@@ -58,38 +65,64 @@ def check(
     found = Checkup(rulebook.id)
     try:
         with (
-            opened(spec, rulebook, entry=entry, python=python, sandbox=sandbox, model=model) as ready,
+            opened(
+                spec,
+                rulebook,
+                entry=entry,
+                python=python,
+                image=image,
+                requirements=requirements,
+                sandbox=sandbox,
+                model=model,
+            ) as ready,
             tempfile.TemporaryDirectory() as place,
         ):
             found.target, found.dialect = ready.package.target, ready.package.dialect
+            asked = ready.package.requirements
+            found.usable = list(map(str, read_requirements(asked, ready.package.root).packages)) if asked else []
             found.python = ready.interpreter.version
+            found.missing = missing(ready.package, ready.interpreter)
             found.warnings += [*ready.package.warnings, *ready.interpreter.warnings]
             run = Path(place) / "run"
             result = ready.run(tiny_recording(rulebook), out=run, budget_s=BUDGET_S, on_progress=on_progress)
             _read(found, rulebook, RunFolder(run), result)
     except EntryFailed as error:
-        found.problems.append(_explained(error.verdict, error.reason))
+        found.problems.append(_explained(error.verdict, error.reason, found.missing))
     return found
 
 
-def _explained(verdict: Verdict, reason: str) -> str:
-    missing = re.search(r"No module named '([\w.]+)'", reason)
-    if missing:
-        name = missing[1].split(".")[0]
-        known = {"sklearn": "scikit-learn", "yaml": "PyYAML", "cv2": "opencv-python-headless"}.get(name, name)
+def _explained(verdict: Verdict, reason: str, lacking: dict[str, str]) -> str:
+    absent = re.search(r"No module named '([\w.]+)'", reason)
+    if absent:
+        first = absent[1].split(".")[0]
+        brings: dict[str, str] = {first: libraries()["modules"].get(first, first), **lacking}
         hint = (
-            f"Its Python has no module {missing[1]}: put {known} into requirements.txt, or the module into the entry."
+            f"Its Python has no module {', '.join(brings)}: put {', '.join(brings.values())} into requirements.txt "
+            "(arena check --fix writes such a file), or the module into the entry."
         )
     else:
         hint = MEANING[verdict]
     return f"{verdict}: {reason.strip()}\n{hint}".strip()
 
 
+def write_list(spec: str, found: Checkup) -> Path:
+    """Write what an entry needs to a list beside its package, never into it; for ``--requirements``."""
+    source = Path(spec.rpartition(":")[0] if spec.rpartition(":")[2].isidentifier() else spec).resolve()
+    stem = source.name
+    for ending in (".tar.gz", ".tgz", ".zip", ".py"):
+        stem = stem.removesuffix(ending)
+    target = source.with_name(f"{stem}-requirements.txt")
+    lines = [*found.usable, *(line for line in dict.fromkeys(found.missing.values()) if line not in found.usable)]
+    with whole_file(target) as beside:
+        beside.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return target
+
+
 def _read(found: Checkup, rulebook: Rulebook, run: RunFolder, result: Result) -> None:
     reports = run.ledger().reports
     found.trials, found.reports = len(result["trials"]), len(reports)
     if result["verdict"] != "ok":
-        found.problems.append(_explained(result["verdict"], result["reason"]))
+        found.problems.append(_explained(result["verdict"], result["reason"], found.missing))
     elif not reports:
         words = f"It never reported in {found.trials} trials: each would count as wrong."
         (found.warnings if rulebook.idle else found.problems).append(words)

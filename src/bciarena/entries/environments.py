@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from bciarena.entries.config import version
 from bciarena.entries.images import Image, attempts, find_image, images
 from bciarena.entries.index import cache_folder, keep_wheels
 from bciarena.entries.installing import Attempt, install
@@ -53,7 +54,7 @@ def interpreter_for(
     """
     chosen, warnings = _image(package, image)
     wanted = python or package.python or (chosen.python if chosen else None)
-    more = _added(requirements)
+    more = added(requirements)
     bare = package.requirements is None and requirements is None and chosen is None
     if wanted == "platform" or (wanted is None and package.dialect == "D" and bare):
         found = platform_interpreter()
@@ -72,6 +73,16 @@ def interpreter_for(
     return replace(found, warnings=(*warnings, *own.notes, *more.notes, *_lacking(package, found)))
 
 
+def libraries_for(image: str | None, requirements: Path | None, python: str | None) -> Path:
+    """The environment of an image or a list alone, without an entry."""
+    chosen = find_image(image) if image else None
+    number = python or (chosen.python if chosen else None)
+    if number is None:
+        raise BadInput("name an --entry, an --image, or --requirements with --python")
+    base = find_python(version(number))
+    return environment(base, attempts(base.version, added(requirements).lines(base.version), chosen, frozenset()), _say)
+
+
 def _image(package: Package, named: str | None) -> tuple[Image | None, list[str]]:
     if named:
         return find_image(named), []
@@ -83,7 +94,8 @@ def _image(package: Package, named: str | None) -> tuple[Image | None, list[str]
     return None, []
 
 
-def _added(path: Path | None) -> Wanted:
+def added(path: Path | None) -> Wanted:
+    """The list that ``--requirements`` names."""
     if path is None:
         return Wanted()
     if not path.is_file():

@@ -31,11 +31,13 @@ class Opened:
     package: Package
     sandbox: Sandbox = "bwrap"
     model: Path | None = None
+    image: str | None = None
+    requirements: Path | None = None
 
     @cached_property
     def interpreter(self) -> Interpreter:
         """The Python it runs in; its environment is made on first use."""
-        return interpreter_for(self.package)
+        return interpreter_for(self.package, image=self.image, requirements=self.requirements)
 
     def player(self, limits: Limits | None = None) -> Player:
         """What plays it in a match, in a new box each time."""
@@ -98,9 +100,11 @@ def opened(
     *,
     entry: str | None = None,
     python: str | None = None,
+    image: str | None = None,
+    requirements: Path | None = None,
     sandbox: Sandbox = "bwrap",
     model: Path | None = None,
 ) -> Iterator[Opened]:
     """Open an entry (see `open_entry`) to play or train it; its copy is removed afterwards."""
     with open_entry(spec, rulebook, entry=entry, python=python) as package:
-        yield Opened(rulebook, package, sandbox, model)
+        yield Opened(rulebook, package, sandbox, model, image, requirements)

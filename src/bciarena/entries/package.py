@@ -36,6 +36,7 @@ from bciarena.entries.requirements import asks_for_anything
 from bciarena.entries.scratch import scratch
 from bciarena.entries.sources import python_of
 from bciarena.errors import BadInput, EntryFailed
+from bciarena.plaintext import one_line
 
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
@@ -122,7 +123,7 @@ def _module(spec: str, rulebook: Rulebook, root: Path, wanted: str | None) -> Pa
         python=wanted or compiled,
         requirements=_requirements(root, Config()),
         digest=digest(root),
-        warnings=(f"taken beside {source.name}: {', '.join(taken)}",) if taken else (),
+        warnings=(one_line(f"taken beside {source.name}: {', '.join(taken)}", 400),) if taken else (),
     )
 
 
@@ -170,7 +171,7 @@ def _upload(spec: str, rulebook: Rulebook, root: Path, upload: Path, entry: str 
         python=wanted or said.python or compiled,
         requirements=requirements,
         digest=mark,
-        warnings=tuple(warnings),
+        warnings=tuple(one_line(words, 400) for words in warnings),
         contest_python=rulebook.python,
         image=said.image,
     )
@@ -180,7 +181,7 @@ def _name(source: Path) -> str:
     name = source.resolve().name
     for ending in (".tar.gz", ".tgz", ".zip"):
         name = name.removesuffix(ending)
-    return name
+    return one_line(name, 100)
 
 
 def _dialect(said: Config, target: str, rulebook: Rulebook) -> Dialect:

@@ -20,9 +20,12 @@ from typing import NamedTuple
 
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.config import NAMES, read_config, version
+from bciarena.entries.environments import added
+from bciarena.entries.images import find_image
 from bciarena.entries.interpreters import Found, find_python
 from bciarena.entries.model import Package
 from bciarena.entries.package import open_entry
+from bciarena.entries.requirements import read_requirements
 from bciarena.errors import BadInput, EntryFailed
 
 # Runs in the entry's Python (3.8 and later). Compiling executes nothing of the source.
@@ -52,7 +55,16 @@ class Packed(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def pack(spec: str, rulebook: Rulebook, out: Path, python: str | None = None, *, entry: str | None = None) -> Packed:
+def pack(
+    spec: str,
+    rulebook: Rulebook,
+    out: Path,
+    python: str | None = None,
+    *,
+    entry: str | None = None,
+    image: str | None = None,
+    requirements: Path | None = None,
+) -> Packed:
     """Compile an entry and write it to ``out``, a .zip or .tar.gz; it is opened once more to see that it can be."""
     if not out.name.endswith((".zip", ".tar.gz", ".tgz")):
         raise BadInput(f"{out}: name a .zip or a .tar.gz")
@@ -60,7 +72,11 @@ def pack(spec: str, rulebook: Rulebook, out: Path, python: str | None = None, *,
         raise BadInput(f"{spec} comes with the platform and needs no packing")
     with open_entry(spec, rulebook, python=python, entry=entry) as package:
         said = read_config(package.root)
-        base = _python_for(package, python or said.python)
+        if image:
+            _set(package.root, "unitImage", find_image(image).name)
+        if requirements:
+            _add_libraries(package, requirements)
+        base = _python_for(package, python or said.python or (find_image(image).python if image else None))
         _compile(package.root, base)
         if said.python not in ("", base.version):
             _set(package.root, "python", base.version)
@@ -73,6 +89,21 @@ def pack(spec: str, rulebook: Rulebook, out: Path, python: str | None = None, *,
     _write(out, content)
     with open_entry(str(out), rulebook) as package:
         return Packed(out, base.version, package.target, package.digest, names, warnings)
+
+
+def _add_libraries(package: Package, path: Path) -> None:
+    """The entry's own list with another beside it, as the list that is packed."""
+    lists = [read_requirements(package.requirements, package.root)] if package.requirements else []
+    lists.append(added(path))
+    refused = [words for one in lists for words in one.refused]
+    if refused:
+        raise EntryFailed("import_error", "its requirements cannot be used: " + "; ".join(refused))
+    target = package.requirements or package.root / "requirements.txt"
+    if target.suffix != ".txt":
+        raise BadInput(f"{target.name} cannot be added to; write a requirements.txt")
+    target.write_text(
+        "".join(f"{line}\n" for line in dict.fromkeys(str(one) for all_ in lists for one in all_.packages))
+    )
 
 
 def _python_for(package: Package, asked: str | None) -> Found:

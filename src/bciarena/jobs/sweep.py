@@ -21,6 +21,7 @@ from bciarena.jobs.model import ENDED, Job
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.shards import enqueue_match
 from bciarena.jobs.storage import Storage
+from bciarena.plaintext import table_cell
 from bciarena.recording import open_recording
 from bciarena.recording.write import whole_file
 
@@ -139,7 +140,7 @@ def write_table(path: Path, lines: list[dict[str, Any]]) -> None:
         out = io.StringIO()
         writer = csv.DictWriter(out, names, restval="", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(lines)
+        writer.writerows({key: table_cell(value) for key, value in line.items()} for line in lines)
         text = out.getvalue()
     with whole_file(path) as beside:
         beside.write_text(text, "utf-8")

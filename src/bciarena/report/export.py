@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bciarena.errors import BadInput
+from bciarena.plaintext import table_cell
 from bciarena.recording.write import wanted_file
 from bciarena.report.kept import KeptRun, open_run
 
@@ -55,7 +56,7 @@ def export(folder: Path, kind: str, out: Path | None) -> str | None:
         buffer = io.StringIO()
         writer = csv.DictWriter(buffer, list(COLUMNS), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(table)
+        writer.writerows({key: table_cell(value) for key, value in row.items()} for row in table)
         text = buffer.getvalue()
     elif kind == "parquet":
         _parquet(table, out)

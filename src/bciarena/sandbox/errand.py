@@ -21,7 +21,7 @@ from bciarena.wire.host import Host
 
 WATCH_S = 0.2
 TAIL_LINES = 12
-MOST_ITEMS = 10_000
+MOST_ITEMS = 4_000
 MOST_DEPTH = 32
 
 

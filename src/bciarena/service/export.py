@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from bciarena.contests import rulebook as find_rulebook
 from bciarena.jobs.model import Job
+from bciarena.plaintext import table_cell
 from bciarena.report.part import part_of
 from bciarena.service.models import Entry, Phase, Result, Submission, Team, Version
 
@@ -43,18 +44,13 @@ def board_csv(session: Session, phase: Phase) -> str:
             values += [result.metrics.get(name, "") for name in columns] + [result.sandbox, int(result.ranked)]
         row = [
             submission.id,
-            _plain(team),
-            _plain(entry),
+            team,
+            entry,
             number,
             at,
             state,
             *values,
-            _plain(submission.disqualified or ""),
+            submission.disqualified or "",
         ]
-        writer.writerow(["" if value is None else value for value in row])
+        writer.writerow(["" if value is None else table_cell(value) for value in row])
     return out.getvalue()
-
-
-def _plain(text: str) -> str:
-    """A name that a spreadsheet would take for a formula is marked as text."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
