@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bciarena.cli import main
@@ -57,7 +58,25 @@ def test_the_minute_played_is_valid(book) -> None:
     assert len(spans) == 6
     assert all(block.samples % book.packet_n for _, _, block in recording)
     assert recording.seconds < 90
+    places = [span.opened % book.packet_n for span in spans]
+    assert {0, book.packet_n - 1} <= set(places)
+    assert len(set(places)) == 6
     assert recording.digest == tiny_recording(book).digest
+
+
+def test_r20_of_rehabs_minute_cue_and_rest_of_trials_are_zero_and_nothing_else() -> None:
+    (subject,) = tiny_recording(rulebook("rehab")).subjects
+    for block in subject.blocks:
+        silent = ~np.asarray(block.eeg).any(axis=0)
+        begun = [at for at, code in block.events if code == 240]
+        opened = [at for at, code in block.events if code in range(1, 5)]
+        closed = [at for at, code in block.events if code == 241]
+        over = int(np.flatnonzero(silent)[-1]) + 1
+        assert 1500 <= over - closed[-1] <= 1540 < block.samples - closed[-1]
+        wanted = np.zeros(block.samples, dtype=bool)
+        for cue, task, end, upto in zip(begun, opened, closed, [*begun[1:], over], strict=True):
+            wanted[cue:task] = wanted[end + 1 : upto] = True
+        assert np.array_equal(silent[1:], wanted[1:])  # the first sample is where all channels begin at 0
 
 
 def test_a_good_entry(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from bciarena.contests import rulebook
 from bciarena.contests.itr import itr
 from bciarena.contests.spans import packet_end, trial_spans
+from bciarena.errors import BadInput
 from bciarena.inprocess import play
 from bciarena.match import Match
 from bciarena.referee import Ledger, Referee, Truth, judge
@@ -249,6 +250,20 @@ def test_r19_subject_scores_are_means_over_blocks_and_sums_in_rehab():
     assert score.subjects == [{"subject": 1, "score": sum(b["score"] for b in score.blocks) / 2}]
     score = judged(REHAB, [(9000, {0: 1}), (9000, {0: 2})], report(1, 1, 80, "1"), report(1, 2, 80, "4"))
     assert score.subjects == [{"subject": 1, "score": 150}]
+
+
+@pytest.mark.parametrize("behaviour", [0, 10, 15])
+def test_r21_a_reserved_behaviour_in_scored_turing_data_is_a_data_error(behaviour):
+    """机器人行为 1-9，其余为系统预留."""
+    code = behaviour << 3 | 2
+    block = make_block(TURING, 3000, {500: 9, 2003: code})
+    with pytest.raises(BadInput, match=rf"^{block.source}: .*code {code} at sample 2003 is reserved"):
+        trial_spans(TURING, block)
+
+
+def test_r21_in_training_the_task_is_bits_2_to_0_whatever_the_behaviour():
+    codes = {behaviour << 3 | task: str(task) for behaviour in range(16) for task in range(1, 8)}
+    assert {code: TURING.truth[code] for code in codes} == codes
 
 
 def test_reports_before_the_first_trial_are_ignored_and_noted():

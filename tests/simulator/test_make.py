@@ -60,18 +60,16 @@ def test_contest_layout_opens_mapped_and_holds_the_truth(tmp_path):
 
 
 def test_r20_rehab_is_zero_in_cue_and_rest_of_trials_and_nowhere_else(tmp_path):
-    make(Order("rehab", "test", subjects=1, blocks=1, seed=1), tmp_path / "set")
+    make(Order("rehab", "train", subjects=1, blocks=1, seed=1), tmp_path / "set")
     block = open_recording(tmp_path / "set").subjects[0].blocks[0]
+    assert [code for _, code in block.events][:4] == [250, 7, 8, 242]  # resting recordings lead the session
     keep = np.zeros(block.samples, dtype=bool)
     for at, code in block.events:
         if code in (2, 4, 1, 3):
             keep[at : at + 4000] = True
     assert keep.sum() == 40 * 4000
-    first, last = (
-        next(at for at, code in events if code == wanted)
-        for events, wanted in ((block.events, 240), (block.events[::-1], 241))
-    )
-    keep[:first] = keep[last + 1500 :] = True  # outside trials
+    first, over = (next(at for at, code in block.events if code == wanted) for wanted in (240, 243))
+    keep[:first] = keep[over:] = True  # outside trials
     assert not block.eeg[:, ~keep].any()
     assert block.eeg[0][keep].all()
     assert np.count_nonzero(block.eeg[:, keep].std(axis=1)) >= 70  # a dead channel or two may be there

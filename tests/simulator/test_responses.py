@@ -106,7 +106,7 @@ def change(eeg, timeline, channel, limb, low, high, first_s=1.0, last_s=4.0):
     """Power during imagery over power in the two seconds before, in percent of change (ERD below zero)."""
     course = power(eeg, channel, low, high)
     during, before = [], []
-    for step in timeline.of("imagery"):
+    for step in timeline.of("imagine"):
         if step.params["limb"] == limb:
             start = timeline.at(step.onset_s)
             during.append(course[start + int(first_s * RATE) : start + int(last_s * RATE)].mean())
@@ -119,7 +119,7 @@ def crowd():
     """Six people who can imagine, 12 trials of each limb."""
     able = [person for person in map(someone, range(30)) if not person.illiterate][:6]
     limbs = ["left_hand", "right_hand", "feet"] * 12
-    steps = [step for limb in limbs for step in ((4, "rest", {}), (4, "imagery", {"limb": limb}))]
+    steps = [step for limb in limbs for step in ((4, "rest", {}), (4, "imagine", {"limb": limb}))]
     return [sit(person, *steps, seed=number) for number, person in enumerate(able)]
 
 

@@ -6,8 +6,9 @@ blocks, a short last packet, rhythms over the motor cortex and whatever the cont
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +35,8 @@ class Example:
         The opening codes of each block's trials.
     cue : int
         The code at the beginning of the cue; 0 for none.
-    zeros : bool
-        Whether everything outside the task is zero.
+    zeros : "nowhere", "in trials" or "outside tasks"
+        Where samples are zero: nowhere, in a trial's cue and rest, or wherever no task is done.
     flicker : callable, optional
         Frequency and phase of what flickers in a trial of a code; None where nothing does.
     quiet : callable, optional
@@ -45,7 +46,7 @@ class Example:
     seconds: tuple[float, float, float] = USUAL_S
     codes: Sequence[Sequence[int]] = ()
     cue: int = 0
-    zeros: bool = False
+    zeros: Literal["nowhere", "in trials", "outside tasks"] = "nowhere"
     flicker: Callable[[int], tuple[float, float] | None] | None = None
     quiet: Callable[[int], str | None] | None = None
 
@@ -62,14 +63,18 @@ def example_of(book: Rulebook) -> Example:
 def tiny_recording(book: Rulebook) -> Recording:
     """The blocks of the contest's example, always the same."""
     rng, example = np.random.default_rng(5), example_of(book)
-    blocks = tuple(_block(book, example, list(codes), rng) for codes in example.codes)
+    # As in real recordings trials begin anywhere in a packet, each at another sample of it.
+    places = iter(np.linspace(0, book.packet_n - 1, sum(map(len, example.codes))).astype(int).tolist())
+    blocks = tuple(_block(book, example, list(codes), places, rng) for codes in example.codes)
     return Recording((Subject("S01", blocks),))
 
 
-def _block(book: Rulebook, example: Example, codes: list[int], rng: np.random.Generator) -> Block:
+def _block(
+    book: Rulebook, example: Example, codes: list[int], places: Iterator[int], rng: np.random.Generator
+) -> Block:
     cue_n, task_n, rest_n = (int(part * book.rate) for part in example.seconds)
-    lead_n, trial_n = book.rate, cue_n + task_n + rest_n
-    samples = lead_n + len(codes) * trial_n + book.rate
+    lead_n, trial_n = book.rate, -(-(cue_n + task_n + rest_n) // book.packet_n) * book.packet_n
+    samples = lead_n + len(codes) * trial_n + book.packet_n + book.rate
     samples += (book.packet_n // 2 - samples) % book.packet_n  # the last packet is half a packet
     eeg = 8.0 * rng.standard_normal((len(book.channels), samples))
     eeg = np.cumsum(eeg, axis=1) * 0.2 + eeg * 0.3
@@ -79,17 +84,18 @@ def _block(book: Rulebook, example: Example, codes: list[int], rng: np.random.Ge
     eeg[motor] += rhythm
     trigger = np.zeros(samples)
     trigger[1], trigger[samples - 2] = 242, 243
-    keep = np.zeros(samples, dtype=bool)
-    for number, code in enumerate(codes):
-        start = lead_n + number * trial_n
+    starts = [lead_n + number * trial_n + next(places) for number in range(len(codes))]
+    zero = np.full(samples, example.zeros == "outside tasks")
+    if example.zeros == "in trials":
+        zero[starts[0] : starts[-1] + trial_n] = True
+    for start, code in zip(starts, codes, strict=True):
         task = slice(start + cue_n, start + cue_n + task_n)
         if example.cue:
             trigger[start] = example.cue
         trigger[task.start], trigger[task.stop - 1] = code, 241
-        keep[task] = True
+        zero[task] = False
         _add_brain(book, example, code, eeg[:, task], rhythm[task])
-    if example.zeros:
-        eeg[:, ~keep] = 0
+    eeg[:, zero] = 0
     return Block(eeg.astype(np.float32), trigger, book.rate, book.channels, "arena check")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -28,7 +28,7 @@ Kind = Literal[
     "eyes_open",
     "eyes_closed",
     "resting",  # a stretch of resting EEG; params: person, eyes, real
-    "gap",  # samples set to zero
+    "gap",  # between trials or parts of a session: nothing is shown
 ]
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -120,6 +120,13 @@ class Script:
         onset_s = self.now_n / self.rate
         self.steps.append(Step(onset_s, length_n / self.rate, kind, code, MappingProxyType(params)))
         self.now_n += length_n
+
+    def linger(self, rng: np.random.Generator, packet_n: int) -> None:
+        """Lengthen the last step by less than a packet: real trials begin anywhere within one."""
+        more_n = int(rng.integers(packet_n))
+        last = self.steps[-1]
+        self.steps[-1] = replace(last, duration_s=(round(last.duration_s * self.rate) + more_n) / self.rate)
+        self.now_n += more_n
 
     def mark(self, code: int, back_n: int = 0) -> None:
         """Put a code on the clock's sample, or ``back_n`` samples before it."""

@@ -44,7 +44,9 @@ def contest(tmp_path_factory):
     place = tmp_path_factory.mktemp("turing")
     rng = np.random.default_rng(0)
     for b in (1, 2, 3):
-        tasks = [(0, int(k)) for k in rng.permutation([1, 2] * 6)]
+        # R21: no behaviour, as Table 2 allows (9 left, 34 right), a reserved one: in training only the task is read
+        behaviours = {1: (0, 0), 2: (1, 4), 3: (12, 12)}[b]
+        tasks = [(behaviours[k - 1], int(k)) for k in rng.permutation([1, 2] * 6)]
         write_contest(place / "train" / "S01" / f"block_{b}.npz", recording(b, tasks), BOOK.rate, BOOK.channels)
     for b in (1, 2):
         chosen = [int(rng.integers(1, 10)) for _ in range(14)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bciarena.contests.imagery.rules import RULEBOOK
 from bciarena.protocol import Place, Protocol, Script, Split, Timeline
 
 LIMBS = {201: "left_hand", 202: "right_hand", 203: "feet"}
@@ -17,12 +18,15 @@ CUE_S, IMAGERY_S, REST_S = 2.0, 4.0, 2.0
 
 def block(place: Place) -> Timeline:
     """One block of 30 trials; the first and last blocks of a set carry the experiment's codes 250 and 251."""
-    script = Script(250)
+    codes = place.rng.permutation(np.repeat(list(LIMBS), PER_CLASS))
+    script = Script(RULEBOOK.rate)
     script.opening(250 if place.first else None)
-    for code in place.rng.permutation(np.repeat(list(LIMBS), PER_CLASS)):
+    script.linger(place.rng, RULEBOOK.packet_n)
+    for code in codes:
         script.add(CUE_S, "cue", 240, limb=LIMBS[int(code)])
         script.add(IMAGERY_S, "imagine", int(code), limb=LIMBS[int(code)])
         script.add(REST_S, "rest", 241)
+        script.linger(place.rng, RULEBOOK.packet_n)
     script.closing(place.rng, 251 if place.last else None)
     return script.timeline("imagery/1", place.split, place.subject, place.block)
 

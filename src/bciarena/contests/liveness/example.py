@@ -2,4 +2,4 @@
 
 from bciarena.entries.tiny import Example
 
-EXAMPLE = Example((0.0, 6.0, 1.5), ((129, 2, 195), (3, 204, 133)), zeros=True)
+EXAMPLE = Example((0.0, 6.0, 1.5), ((129, 2, 195), (3, 204, 133)), zeros="outside tasks")

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bciarena.contests.rehab.rules import CLASSES
+from bciarena.contests.rehab.rules import CLASSES, RULEBOOK
 from bciarena.protocol import Place, Protocol, Script, Split, Timeline
 
-RATE = 1000
 EYES_S, TRIALS = 30.0, 40
 CUE_S, IMAGERY_S, REST_S, PAUSE_S = 3.0, 4.0, 1.5, 2.0
 LAST_BLOCK = 4
@@ -23,26 +22,29 @@ def block(place: Place) -> Timeline:
 
     From the fifth block on the session simply goes on.
     """
-    script = Script(RATE)
+    rng, packet_n = place.rng, RULEBOOK.packet_n
+    side = "left" if place.session_block % 2 else "right"
+    codes = rng.permutation(np.repeat([k for k, name in CLASSES.items() if name.startswith(side)], TRIALS // 2))
+    script = Script(RULEBOOK.rate)
     if place.session_block == 1:
         script.mark(250)
         script.add(1.0, "gap")
         script.add(EYES_S, "eyes_open", 7)
         script.add(EYES_S, "eyes_closed", 8)
         script.add(PAUSE_S, "gap")
-    side = "left" if place.session_block % 2 else "right"
-    codes = [code for code, name in CLASSES.items() if name.startswith(side)]
     script.add(1.0, "gap", 242)
-    for code in map(int, place.rng.permutation(np.repeat(codes, TRIALS // 2))):
+    script.linger(rng, packet_n)
+    for code in map(int, codes):
         limb = CLASSES[code].replace(" ", "_")
         script.add(CUE_S, "cue", 240, limb=limb)
         script.add(IMAGERY_S, "imagine", code, limb=limb)
         script.add(REST_S, "rest", 241)
+        script.linger(rng, packet_n)
     script.add(1.0, "gap", 243)
     script.add(PAUSE_S, "gap", 9)
     if place.session_block == LAST_BLOCK:
         script.mark(251)
-    script.add(0.5 + place.rng.random(), "gap")
+    script.add(0.5 + rng.random(), "gap")
     return script.timeline("rehab/1", place.split, place.subject, place.block)
 
 

@@ -7,11 +7,13 @@ for the task (R21).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from bciarena.contests.turing.rules import SSVEP_HZ
+from bciarena.contests.turing.rules import RULEBOOK, SSVEP_HZ
 from bciarena.contests.turing.soccer import SoccerTrial, play_block, play_round
 from bciarena.errors import BadInput
 from bciarena.protocol import Kind, Place, Protocol, Screening, Script, Split, Timeline, stream
@@ -29,25 +31,29 @@ def block(place: Place) -> Timeline:
     script = Script(250)
     script.opening(250 if place.first else None)
     if place.split == "train":
-        for task in map(int, rng.permutation(np.repeat(list(LIMBS), TRAINING_TRIALS // 2))):
+        tasks = rng.permutation(np.repeat(list(LIMBS), TRAINING_TRIALS // 2))
+        script.linger(rng, RULEBOOK.packet_n)
+        for task in map(int, tasks):
             script.add(CUE_S, "cue", 240, limb=LIMBS[task])
             script.add(TASK_S, "imagine", TRAINING_CODES[task], limb=LIMBS[task])
             script.add(GAP_S, "idle", 241)
+            script.linger(rng, RULEBOOK.packet_n)
     else:
-        for round_trials in play_block(rng):
-            for trial in round_trials:
-                _soccer_trial(script, trial)
+        _soccer(script, rng, play_block(rng))
     script.closing(rng, 251 if place.last else None)
     return script.timeline("turing/1", place.split, place.subject, place.block)
 
 
-def _soccer_trial(script: Script, trial: SoccerTrial) -> None:
-    game = trial.as_json()
-    script.add(CUE_S, "cue", 240, game=game)
-    kind, params = task_step(trial.task)
-    script.add(TASK_S, kind, trial.behaviour << 3 | trial.task, **params, game=game)
-    script.add(ACTION_S, "action", game=game)
-    script.mark(241, back_n=1)
+def _soccer(script: Script, rng: np.random.Generator, rounds: Iterable[tuple[SoccerTrial, ...]]) -> None:
+    script.linger(rng, RULEBOOK.packet_n)
+    for trial in chain.from_iterable(rounds):
+        game = trial.as_json()
+        script.add(CUE_S, "cue", 240, game=game)
+        kind, params = task_step(trial.task)
+        script.add(TASK_S, kind, trial.behaviour << 3 | trial.task, **params, game=game)
+        script.add(ACTION_S, "action", game=game)
+        script.linger(rng, RULEBOOK.packet_n)
+        script.mark(241, back_n=1)
 
 
 def task_step(task: int) -> tuple[Kind, dict[str, Any]]:
@@ -70,9 +76,7 @@ def rounds_block(asked: Screening) -> Timeline | None:
     rng = stream(asked.seed, "lab soccer", asked.subject, asked.block)
     script = Script(250)
     script.opening(250)
-    for _ in range(rounds):
-        for trial in play_round(rng):
-            _soccer_trial(script, trial)
+    _soccer(script, rng, [play_round(rng) for _ in range(rounds)])
     script.closing(rng, 251)
     return script.timeline("turing/1", "test", asked.subject, asked.block)
 

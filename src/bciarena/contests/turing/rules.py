@@ -57,8 +57,8 @@ RULEBOOK = build(
     Rule("packet_n", 10, "数据包中包含 40ms 的实验 EEG 数据(最后一个数据包长度可能小于 40ms)"),
     Rule(
         "truth",
-        {code: str(code & 7) for code in range(128) if code & 7 and code >> 3 in BEHAVIOURS},
-        "当 trigger < 128 时, bit6-bit3 标记机器人行为, bit2-bit0 标记被试执行的 BCI 任务",
+        {code: str(code & 7) for code in range(128) if code & 7},
+        "当 trigger < 128 时, bit6-bit3 标记机器人行为, bit2-bit0 标记被试执行的 BCI 任务; R21",
     ),
     Rule("idle", frozenset(), "Idle is task 7 and must be reported like the others (表 3)"),
     Rule(
