@@ -9,6 +9,7 @@ from __future__ import annotations
 import configparser
 import csv
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,9 +70,18 @@ def read_brainvision(header: Path) -> tuple[NDArray[Any], int, tuple[str, ...]]:
         fields = [parser["Channel Infos"][f"Ch{k + 1}"] for k in range(int(common["NumberOfChannels"]))]
         vectorised = common.get("DataOrientation", "MULTIPLEXED").upper() == "VECTORIZED"
         file = header.with_name(common["DataFile"].replace("$b", header.stem))
-    except (KeyError, ValueError, configparser.Error, UnicodeDecodeError) as error:
+        rows = len(fields)
+        if not rows or None in fields:
+            raise ValueError("it names no channels")
+    except (
+        KeyError,
+        ValueError,
+        ZeroDivisionError,
+        AttributeError,
+        configparser.Error,
+    ) as error:  # the parser trips, too
         raise BadInput(f"{header}: not a readable BrainVision header ({error})") from error
-    if round(rate) < 1 or abs(rate - round(rate)) > 1e-6:
+    if not 0.5 < rate < 1e9 or abs(rate - round(rate)) > 1e-6:
         raise BadInput(f"{header}: field SamplingInterval: {rate} Hz is not a whole rate")
     parts = [[*field.split(","), "", "", ""][:4] for field in fields]
     names = tuple(part[0].replace("\\1", ",") for part in parts)
@@ -79,9 +89,8 @@ def read_brainvision(header: Path) -> tuple[NDArray[Any], int, tuple[str, ...]]:
         scale = np.array([float(part[2] or 1) * TO_MICROVOLT[part[3].strip()] for part in parts])
     except (KeyError, ValueError) as error:
         raise BadInput(f"{header}: channel resolution or unit not understood ({error})") from error
-    if not file.is_file():
+    if not os.path.isfile(file):  # False, too, for a name that cannot be one
         raise BadInput(f"{header}: its data file {file.name} is missing")
-    rows = len(names)
     if file.stat().st_size % (rows * np.dtype(kind).itemsize) or not file.stat().st_size:
         raise BadInput(f"{file}: its size does not fit {rows} channels of {kind}; is it cut short?")
     samples = file.stat().st_size // (rows * np.dtype(kind).itemsize)
@@ -103,17 +112,20 @@ def _scaled(raw: NDArray[Any], scale: NDArray[np.float64]) -> NDArray[Any]:
 
 def _codes(table: Path, rate: int, samples: int) -> NDArray[np.float64]:
     row = np.zeros(samples)
-    with open(table, encoding="utf-8", newline="") as file:
-        for line, item in enumerate(csv.DictReader(file, delimiter="\t"), 2):
-            try:
-                code = float(item.get("value") or item["trial_type"])
-                known = item.get("sample") not in (None, "", "n/a")
-                at = int(item["sample"]) if known else round(float(item["onset"]) * rate)
-            except (KeyError, ValueError):
-                raise BadInput(f"{table}: line {line}: needs an onset and an integer code in column value") from None
-            if not 0 <= at < samples:
-                raise BadInput(f"{table}: line {line}: sample {at} is outside the recording of {samples} samples")
-            row[at] = code
+    try:
+        items = list(csv.DictReader(table.read_text("utf-8").splitlines(), delimiter="\t"))
+    except (ValueError, csv.Error) as error:
+        raise BadInput(f"{table}: is no table of events ({error})") from error
+    for line, item in enumerate(items, 2):
+        try:
+            code = float(item.get("value") or item["trial_type"])
+            known = item.get("sample") not in (None, "", "n/a")
+            at = int(item["sample"]) if known else round(float(item["onset"]) * rate)
+        except (KeyError, ValueError, TypeError, OverflowError):
+            raise BadInput(f"{table}: line {line}: needs an onset and an integer code in column value") from None
+        if not 0 <= at < samples:
+            raise BadInput(f"{table}: line {line}: sample {at} is outside the recording of {samples} samples")
+        row[at] = code
     return row
 
 

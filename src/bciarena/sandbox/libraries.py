@@ -115,7 +115,7 @@ def asked(path: Path) -> tuple[str, list[str]]:
                 return file.read(size)
 
             return _read_elf(read)
-    except (OSError, struct.error):
+    except (OSError, struct.error, ValueError, OverflowError):
         return "", []
 
 
@@ -132,9 +132,13 @@ def _read_elf(read: Callable[[int, int], bytes]) -> tuple[str, list[str]]:
         elif kind == PT_DYNAMIC:
             dynamic = read(at, length)
         elif kind == PT_INTERP:
-            loader = read(at, length).rstrip(b"\0").decode()
+            loader = read(at, length).rstrip(b"\0").decode("utf-8", "replace")
     pairs = [struct.unpack_from("<qQ", dynamic, at) for at in range(0, len(dynamic) - 15, 16)]
     strings = next((value for tag, value in pairs if tag == DT_STRTAB), 0)
     start = next((at + strings - where for where, at, length in loads if where <= strings < where + length), 0)
-    names = [read(start + value, 256).partition(b"\0")[0].decode() for tag, value in pairs if tag == DT_NEEDED]
+    names = [
+        read(start + value, 256).partition(b"\0")[0].decode("utf-8", "replace")
+        for tag, value in pairs
+        if tag == DT_NEEDED
+    ]
     return loader, names
