@@ -64,7 +64,7 @@ class Show:
         return next(iter(self.blocks))
 
     def about(self, language: str) -> str:
-        return str(contest(self.challenge).words[language].get("about", ""))
+        return str(contest(self.challenge).words[language].get("page", {}).get("about", ""))
 
 
 def shows() -> list[Show]:

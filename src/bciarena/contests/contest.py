@@ -77,6 +77,8 @@ class Contest:
                 own = tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
             except (OSError, ValueError) as error:
                 raise BadInput(f"{path}: {error}") from error
+            if loose := [name for name, table in own.items() if not isinstance(table, dict)]:
+                raise BadInput(f"{path}: {loose[0]}: stands outside a table; write it under [page]")
             english = found.get("en", {})
             found[language] = {table: {**english.get(table, {}), **own.get(table, {})} for table in {**english, **own}}
         return found

@@ -21,6 +21,7 @@ Kind = Literal[
     "imagine",  # params: limb
     "flicker",  # params: hz, phase_rad, key; others: the keys that flicker beside it
     "still",  # gaze at a key that does not flicker; params: key (None: no key)
+    "flash",  # something lights up for a moment; params: item, relevance (0: ignored, 1: waited for)
     "idle",  # nothing to do, nothing flickers
     "feedback",
     "rest",

@@ -49,7 +49,7 @@ def evoked(person: Person, timeline: Timeline, rng: np.random.Generator) -> Floa
     for step in timeline.steps:
         if step.kind == "flicker":
             _flicker(person, made, timeline, step, attention, rng)
-        if step.kind in ("cue", "flicker", "imagine", "feedback"):
+        if step.kind in ("cue", "flicker", "imagine", "feedback", "flash"):
             _onset(person, made, timeline, step, rng)
     return made
 
@@ -92,10 +92,11 @@ def _onset(person: Person, made: Floats, timeline: Timeline, step: Step, rng: np
     strength = float(np.exp(0.3 * rng.standard_normal()))
     n1, p3 = person["n1_uv"] * strength, person["p300_uv"] * strength
     shift = 0.02 * rng.standard_normal()
+    relevance = 0.3 if step.kind == "imagine" else step.params.get("relevance", 1.0)
     waves = [
         ("left", 0.6 * n1, 0.11, 0.018), ("right", 0.6 * n1, 0.11, 0.018),
         ("left", -n1, 0.17 + shift, 0.025), ("right", -n1, 0.17 + shift, 0.025),
-        ("parietal", (0.3 if step.kind == "imagine" else 1.0) * p3, 0.38 + 3 * shift, 0.09),
+        ("parietal", relevance * p3, 0.38 + 3 * shift, 0.09),
     ]  # fmt: skip
     if step.kind == "imagine":
         waves.append(("motor", -2.0 * strength, 1.2, 0.5))
