@@ -35,7 +35,7 @@ def main(
     elif what.is_dir():
         from bciarena.cli.score import main as score
 
-        score(what, data, None, as_json)
+        score(what, data, as_json=as_json)
     else:
         _backup(what, as_json)
 
