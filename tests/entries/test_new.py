@@ -14,7 +14,6 @@ from bciarena.cli import main
 from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.entries import interpreter_for, open_entry
 from bciarena.entries.companion import write_starter
-from bciarena.entries.interpreters import find_python
 from bciarena.entries.packing import pack
 from bciarena.entries.tiny import tiny_recording
 from bciarena.runs import run_match
@@ -124,13 +123,15 @@ def test_the_speller_sample_answers(tmp_path: Path) -> None:
     assert result["metrics"]["fpr"] == 0
 
 
-def test_main_without_the_platform_says_so(tmp_path: Path) -> None:
+def test_main_without_data_says_so(tmp_path: Path) -> None:
+    """In a Python that has nothing but itself: told in one line what to do, in both languages."""
     write_starter(rulebook("rehab"), tmp_path / "e")
-    command = [find_python("3.10").executable, "-I", tmp_path / "e" / "main.py"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    with open_entry(str(tmp_path / "e"), rulebook("rehab")) as package:
+        command = [interpreter_for(package).executable, "-I", "-B", tmp_path / "e" / "main.py"]
+    done = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
     assert done.returncode == 1
-    assert "install bciarena" in done.stderr
-    assert "请先安装" in done.stderr
+    assert "arena simulate rehab" in done.stderr
+    assert "请指定数据目录" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -1,6 +1,7 @@
 """Plays an entry of dialect C: a proxy with one source, read with await."""
 
 import asyncio
+import sys
 
 from .faces import asynchronous
 from .names import shared_class
@@ -14,10 +15,7 @@ class Source(asynchronous.SourceReceiverReaderInterface):
     def __init__(self, client):
         self._client = client
         self._closed = False
-        ours = asynchronous.AlgorithmContinuousDataObject
-        plain = shared_class("AlgorithmDataObject", "AlgorithmObject", ours)
-        self._model = shared_class(ours.__name__, "AlgorithmObject", plain)
-        self._device = shared_class("AlgorithmDeviceObject", "AlgorithmObject", asynchronous.AlgorithmDeviceObject)
+        self._model, self._modules = asynchronous.AlgorithmContinuousDataObject, 0
         self._block, self._position = 0, 0
 
     def get_source_label(self):
@@ -43,13 +41,16 @@ class Source(asynchronous.SourceReceiverReaderInterface):
             fields["ch_names"] = list(info["channels"])
             fields["nchan"] = len(info["channels"])
             fields["dimensions"] = None if packet is None else packet.data.shape
+        if len(sys.modules) != self._modules:  # an entry may import its classes as late as it likes
+            self._model, self._modules = _data_class(), len(sys.modules)
         data_object = self._model.__new__(self._model)
         data_object.__dict__.update(fields)
         return data_object
 
     async def get_device(self):
         info = self._client.info
-        device = self._device.__new__(self._device)
+        model = shared_class("AlgorithmDeviceObject", "AlgorithmObject", asynchronous.AlgorithmDeviceObject)
+        device = model.__new__(model)
         other = {"challenge": info["challenge"], "chunk_size": info["packet_n"]}
         device.__dict__.update(
             data_type="EEG",
@@ -60,6 +61,13 @@ class Source(asynchronous.SourceReceiverReaderInterface):
             other_information=other,
         )
         return device
+
+
+def _data_class():
+    """The class of a packet: the continuous one, or the plain one where the entry's own copy has no other."""
+    ours = asynchronous.AlgorithmContinuousDataObject
+    plain = shared_class("AlgorithmDataObject", "AlgorithmObject", ours)
+    return shared_class(ours.__name__, "AlgorithmObject", plain)
 
 
 class Proxy(asynchronous.ProxyInterface):

@@ -14,7 +14,15 @@ from .faces import asynchronous, synchronous
 
 ROOTS = ("Algorithm", "AlgorithmImplement", "AlgorithmSystem", "Framework", "Task", "Challenge")
 FOLDERS = ("Interface", "Model", "interface", "model", "method", "impl", "framework", "challenge", "algorithm")
-SYNCHRONOUS = ("DataModel", "ReportModel", "AlgorithmInterface", "TaskInterface", "ProblemInterface")
+SYNCHRONOUS = (
+    "DataModel",
+    "ReportModel",
+    "AlgorithmInterface",
+    "TaskInterface",
+    "TaskManagerInterface",
+    "ProblemInterface",
+    "FrameworkInterface",
+)
 ASYNCHRONOUS = (
     "AlgorithmObject",
     "AlgorithmInterface",
@@ -22,6 +30,10 @@ ASYNCHRONOUS = (
     "SourceReceiverReaderInterface",
     "SourceInterface",
     "ChallengeInterface",
+    "BaseModel",
+    "DataModel",
+    "ReportModel",
+    "ResultModel",
 )
 
 

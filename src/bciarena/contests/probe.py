@@ -30,7 +30,7 @@ def _shown(rules: Rulebook, skill: float) -> Any:
 def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return [_rounded(item) for item in value]
     return float(f"{value:.9g}") if isinstance(value, float) else value
 

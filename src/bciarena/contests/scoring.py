@@ -97,7 +97,7 @@ class Scoring(ABC):
         for index, (subject, block, _) in enumerate(groups):
             own = over(slice(index, index + 1))
             row = {"subject": subject, "block": block, "score": own[self.own]}
-            blocks.append(row | {name: own[name] for name in self.block_columns})
+            blocks.append({**row, **{name: own[name] for name in self.block_columns}})
         for number in dict.fromkeys(who.tolist()):
             own = over(np.flatnonzero(who == number))
             subjects.append({"subject": number, "score": own[self.own], **{k: own[k] for k in self.subject_columns}})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from pathlib import Path
 
 from bciarena.errors import BadInput
@@ -27,9 +26,10 @@ def open_recording(folder: str | Path) -> Recording:
         files = sorted((f for f in path.iterdir() if f.suffix in READERS), key=_numeric)
         if not files:
             continue
-        for one, other in pairwise(files):
-            if one.stem == other.stem:
-                raise BadInput(f"{path}: block {one.stem} is there twice: {one.name} and {other.name}")
+        stems: dict[str, Path] = {}
+        for file in files:
+            if (one := stems.setdefault(file.stem, file)) != file:
+                raise BadInput(f"{path}: block {one.stem} is there twice: {one.name} and {file.name}")
         subjects.append(Subject(path.name, tuple(read_block(file) for file in files)))
     if not subjects:
         raise BadInput(

@@ -23,7 +23,7 @@ def read_npz(path: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             return {
-                name.removesuffix(".npy"): _member(path, archive, name)
+                name[: -len(".npy")]: _member(path, archive, name)
                 for name in archive.namelist()
                 if name.endswith(".npy")
             }
@@ -42,7 +42,7 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
         if info.compress_type == zipfile.ZIP_STORED and size > IN_MEMORY:
             return _map(path, info, head, shape, fortran, dtype)
         if head != stream.tell():
-            raise BadInput(f"{path}: field {name.removesuffix('.npy')}: {size} bytes announced, not found")
+            raise BadInput(f"{path}: field {name[:-4]}: {size} bytes announced, not found")
         if size > IN_MEMORY:
             return spool(_pieces(stream), dtype, shape, fortran)
         array = np.frombuffer(stream.read(), dtype)
@@ -56,7 +56,7 @@ def _header(stream: IO[bytes], path: Path, name: str) -> tuple[tuple[int, ...], 
         raise BadInput(f"{path}: field {name}: npy format {version} is not supported; save it with np.savez")
     shape, fortran, dtype = read(stream)
     if dtype.hasobject:
-        raise BadInput(f"{path}: field {name.removesuffix('.npy')}: holds Python objects, which are never loaded")
+        raise BadInput(f"{path}: field {name[:-4]}: holds Python objects, which are never loaded")
     return shape, fortran, dtype
 
 

@@ -128,10 +128,10 @@ def read_pickle(path: Path) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, _Array | _Dtype):
+    if isinstance(value, (_Array, _Dtype)):
         return value.value
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return type(value)(_plain(item) for item in value)
     return value

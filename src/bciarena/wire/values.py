@@ -11,11 +11,19 @@ import numpy as np
 LONGEST = 64
 
 
+class _Shown(str):
+    """Shows itself as it is, without quotes."""
+
+    def __repr__(self):
+        return str(self)
+
+
 def plain_value(value):
     """Reduce an answer to what a ledger can hold.
 
     Integers, finite floats and texts (numpy scalars and 0-d arrays too) stay what they are; everything else
-    becomes ``{"other": text}``, an invalid answer shown as given and cut to 64 characters.
+    becomes ``{"other": text}``, an invalid answer shown as given and cut to 64 characters. Reducing what was reduced
+    before changes nothing.
     """
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
@@ -35,6 +43,8 @@ def plain_value(value):
         text = str(value)
         clean = text.encode("utf-8", "replace").decode("utf-8")
         return clean if len(clean) <= LONGEST else {"other": clean[:LONGEST]}
+    if isinstance(value, dict) and list(value) == ["other"] and isinstance(value["other"], str):
+        value = _Shown(value["other"])  # reduced before, on the other side of the wire
     try:
         text = repr(value)
     except Exception as error:  # the entry's own __repr__ may do anything

@@ -1,39 +1,27 @@
-"""The task of this challenge: faces of the platform's engine, which cuts, counts and scores."""
+"""The task of this challenge: the server's own engine, which cuts, counts and scores."""
 
-from Algorithm.Interface.Model.DataModel import DataModel
-from Algorithm.Interface.ProblemInterface import ProblemInterface
+from Framework.engine.contestant.dialect_sync import Task as Problem
+from Framework.engine.rehearsal import Rehearsal
 from Task.Interface.TaskInterface import TaskInterface
-
-from bciarena.entries.companion import Rehearsal
 
 
 class Task(TaskInterface):
     def __init__(self, challenge):
         self._challenge = challenge
-        self.match = None
-        self.problem = Problem(self)
+        self.match = self.problem = None
 
     def add_data(self, data):
         """A data folder with truth."""
         self.match = Rehearsal(self._challenge, data)
+        self.problem = Problem(self.match)  # what the algorithm talks to
 
     def get_score(self):
         return self.match.score()
 
     def clear_data(self):
-        self.match = None
+        self.match = self.problem = None
 
     def clear_report(self):
+        """Forget all reports and begin anew with the first packet."""
         self.match.restart()
-
-
-class Problem(ProblemInterface):
-    def __init__(self, task):
-        self._task = task
-
-    def getData(self):
-        packet = self._task.match.next()
-        return DataModel(packet.data, packet.start, packet.subject, packet.finished)
-
-    def report(self, reportModel):
-        self._task.match.report(reportModel.resultType)
+        self.problem = Problem(self.match)

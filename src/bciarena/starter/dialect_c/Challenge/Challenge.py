@@ -1,20 +1,42 @@
-"""This challenge: a face of the platform's engine, which cuts, counts and scores."""
+"""This challenge: the server's own engine, which cuts, counts and scores."""
 
 from Challenge.interface.ChallengeInterface import ChallengeInterface
-
-from bciarena.entries.companion import Rehearsal
+from Challenge.model.BaseModel import BaseModel, DataModel, ResultModel
+from Framework.engine.rehearsal import Rehearsal
 
 
 class Challenge(ChallengeInterface):
     def __init__(self, challenge, data):
-        self._match = Rehearsal(challenge, data)
-        self.info = self._match.info
+        self.match = Rehearsal(challenge, data)
+        self.info = self.match.info
 
-    def receive_message(self, receive_model=None):
-        return self._match.next()
+    def receive_message(self, receive_model):
+        packet = receive_model.packet
+        return DataModel(
+            data=self.clean_data(packet.data),
+            personID=packet.subject,
+            blockID=packet.block,
+            srate=self.info["rate"],
+            ch_names=list(self.info["channels"]),
+            nchan=len(self.info["channels"]),
+            dimensions=packet.data.shape,
+        )
+
+    def clean_data(self, data):
+        """The packet with the truth taken out of its trigger row; the engine did so before, and twice is as once."""
+        data[-1] = self.match.rulebook.masked_trigger(data[-1].astype(int))
+        return data
 
     def report(self, reportModel):
-        self._match.report(reportModel.result)
+        self.match.report(reportModel.result)
+        return ResultModel(accepted=True)
 
     def get_score(self):
-        return self._match.score()
+        return self.match.score()
+
+    def next(self):
+        """For the framework: the next packet, through receive_message; None after the last one."""
+        packet = self.match.next()
+        if packet is None:
+            return None
+        return packet._replace(data=self.receive_message(BaseModel(packet=packet)).data)

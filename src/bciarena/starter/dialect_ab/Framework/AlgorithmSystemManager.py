@@ -1,5 +1,6 @@
 """Joins a task, its data and an algorithm, and runs them in this process."""
 
+from Framework.engine.contestant.dialect_sync import inject
 from Framework.Interface.FrameworkInterface import FrameworkInterface
 
 
@@ -15,10 +16,10 @@ class AlgorithmSystemManager(FrameworkInterface):
 
     def add_algorithm(self, algorithm):
         self._algorithm = algorithm
-        algorithm.set_task(self._task)
 
     def run(self):
         self._task.clear_report()
+        inject(self._algorithm, self._task.problem)  # by set_task or setProblemInterface, and under every other name
         self._algorithm.run()
 
     def get_score(self):

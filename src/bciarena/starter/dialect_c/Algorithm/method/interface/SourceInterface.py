@@ -1,3 +1,0 @@
-"""The other name of SourceReceiverReaderInterface."""
-
-from Algorithm.method.interface.SourceReceiverReaderInterface import SourceInterface  # noqa: F401
