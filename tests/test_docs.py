@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -10,8 +11,6 @@ import pytest
 import typer.main
 
 from bciarena.cli import build
-from bciarena.contests import rulebook
-from tests.making import write_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
@@ -54,14 +53,33 @@ def test_links_lead_somewhere(page):
 
 
 @pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
-def test_the_first_example_runs(name, tmp_path, monkeypatch, capsys):
-    book = rulebook("imagery")
-    write_folder(book, tmp_path / "my" / "test", [(9000, {k * 2000 + 500: 201 for k in range(4)})])
-    monkeypatch.chdir(tmp_path)
+def test_the_first_example_scores_as_printed(name, tmp_path, monkeypatch, capsys):
+    """Copied to a file and run as a script, with nothing else there; as an entry it plays nothing when imported."""
     text = (ROOT / name).read_text("utf-8")
-    example = re.search(r"```python\n(.*?)```", text, re.S)
-    exec(compile(example.group(1), name, "exec"), {})
-    assert float(capsys.readouterr().out) >= 0
+    file = tmp_path / "mine.py"
+    file.write_text(re.search(r"```python\n(.*?)```", text, re.S).group(1), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(file), run_name="mine")
+    assert capsys.readouterr().out == ""
+    runpy.run_path(str(file), run_name="__main__")
+    assert float(capsys.readouterr().out) > 0
+
+
+def test_the_examples_of_the_python_page_run(capsys):
+    """One after another in one namespace, as in a notebook."""
+    page = ROOT / "docs" / "python.md"
+    names: dict = {"__name__": "notebook"}
+    said = []
+    for example in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.S):
+        exec(compile(example, page.name, "exec"), names)
+        said.append(capsys.readouterr().out)
+    played, broken, data, rules, runs, decoded = said
+    assert played.split()[2] in ("in_time", "late")
+    assert broken.strip() in page.read_text("utf-8")
+    assert data.splitlines()[0] in page.read_text("utf-8")
+    assert "imagery/1" in rules
+    assert runs.split()[0] == "True"
+    assert float(decoded) > 1
 
 
 def test_both_readmes_show_the_same_commands():

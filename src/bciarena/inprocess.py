@@ -9,11 +9,14 @@ from typing import Any
 
 from bciarena.contestant.plain import play_plain
 from bciarena.contests import rulebook as find_rulebook
+from bciarena.errors import BadInput
 from bciarena.match import End, Match
 from bciarena.recording import Recording, open_recording
 from bciarena.referee.desk import Clock
-from bciarena.runs import run_match
+from bciarena.runs import Result, run_match
 from bciarena.verdicts import Verdict
+
+VERBS = ("step", "run", "predict")
 
 
 class _OverBudget(BaseException):
@@ -35,15 +38,19 @@ class _Client:
         return self.match.next()
 
 
-def in_process(entry: Any) -> Any:
-    """A player for an object of dialect D."""
+class InProcess:
+    """A player for an object of dialect D; what it raised is kept in ``error``."""
 
-    def player(match: Match) -> End:
+    def __init__(self, entry: Any) -> None:
+        self.entry = entry
+        self.error: Exception | None = None
+
+    def __call__(self, match: Match) -> End:
         wall, cpu = time.monotonic(), time.process_time()
         verdict: Verdict = "ok"
         reason, notes = "", ["played in the referee's own process: not for ranking"]
         try:
-            play_plain(entry, _Client(match))  # type: ignore[no-untyped-call]
+            play_plain(self.entry, _Client(match))  # type: ignore[no-untyped-call]
         except _OverBudget:
             verdict, reason = "over_budget", f"the run took longer than its budget of {match.budget_s:.0f} s"
         except Exception as error:
@@ -52,22 +59,22 @@ def in_process(entry: Any) -> Any:
             if match.finish_seen:
                 notes.append(f"after the finish flag: {words}")
             else:
-                verdict, reason = "crashed", words
+                verdict, reason, self.error = "crashed", words, error
+                at = match.progress
+                error.add_note(f"in a match: subject {at.subject}, block {at.block}, after {at.packets} packets")
         wall_s, cpu_s = time.monotonic() - wall, time.process_time() - cpu
         return End(verdict, reason, tuple(notes), cpu_s, wall_s, "in-process")
 
-    return player
-
 
 def play(
-    entry: Any,
+    entry: object,
     challenge: str,
     data: str | Path | Recording,
     *,
     out: str | Path | None = None,
     clock: Clock = "think",
     budget_s: float | None = None,
-) -> dict[str, Any]:
+) -> Result:
     """Play an algorithm object on a data folder and score it by the challenge's rules.
 
     Parameters
@@ -75,15 +82,37 @@ def play(
     entry : object
         Dialect D: has ``step(packet)``, ``run(packets)`` or ``predict(X)``.
     challenge : str
-        ``imagery``, ``speller/1``, ...
+        ``imagery``, ``speller/1``, ..., or a contest folder.
     data : path or Recording
-        A data folder with truth.
+        A data folder with truth, or a recording from `open_recording` or `simulate`.
+    out : path, optional
+        A new folder to keep the run in.
+    clock : "think" or "data"
+        ``data`` leaves computing time out.
+    budget_s : float, optional
+        Seconds the run may take; otherwise as long as the data lasts. Over it, the verdict is ``over_budget``.
 
     Returns
     -------
-    dict
-        The content of score.json: ``score``, ``metrics``, ``trials``...
+    Result
+        The content of score.json, a dict: ``score``, ``metrics``, ``trials``...
+
+    Raises
+    ------
+    Exception
+        Whatever the entry raised before the data ended, with its own traceback. ``out`` is kept all the same.
+    BadInput
+        When entry, challenge or data cannot be used.
     """
+    name = entry.__name__ if isinstance(entry, type) else type(entry).__name__
+    if isinstance(entry, type):
+        raise BadInput(f"{name} is a class: give an object of it, play({name}(), ...)")
+    if not any(hasattr(entry, verb) for verb in VERBS):
+        raise BadInput(f"{name} has none of step(packet), run(packets) or predict(X): nothing to play")
     recording = data if isinstance(data, Recording) else open_recording(data)
+    player = InProcess(entry)
     where = Path(out) if out else None
-    return run_match(find_rulebook(challenge), recording, in_process(entry), out=where, clock=clock, budget_s=budget_s)
+    result = run_match(find_rulebook(challenge), recording, player, out=where, clock=clock, budget_s=budget_s)
+    if player.error is not None:
+        raise player.error
+    return result

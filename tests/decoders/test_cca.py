@@ -11,6 +11,7 @@ from bciarena.decoders.cca import (
     reference_bases,
     references,
 )
+from bciarena.decoders.ste import STE
 from bciarena.errors import BadInput
 from tests.decoders.flicker import FREQS_HZ, RATE, background, epochs
 
@@ -99,7 +100,7 @@ def test_extended_cca_equals_its_definition():
 def test_bad_input_is_told_in_fit():
     rng = np.random.default_rng(6)
     x = rng.standard_normal((4, 3, 100))
-    with pytest.raises(BadInput, match="class 1 has 0"):
+    with pytest.raises(BadInput, match="2 frequencies, but y holds 1 labels"):
         ExtendedCCA(FREQS_HZ[:2], RATE, 2).fit(x, [0, 0, 0, 0])
     with pytest.raises(BadInput, match="give y"):
         ExtendedCCA(FREQS_HZ[:2], RATE, 2).fit(x)
@@ -110,3 +111,17 @@ def test_bad_input_is_told_in_fit():
         CCA(FREQS_HZ, RATE, 2).fit(x).predict(x)
     with pytest.raises(BadInput, match="fitted for 100"):
         CCA(FREQS_HZ, RATE, 2).fit(x).predict(x[..., :50])
+
+
+@pytest.mark.parametrize("names", [["kiwi", "plum", "quince"], [11, 25, 40], None])
+def test_predictions_are_labels_of_the_kind_that_was_given(names):
+    """One name for each frequency, in sorted order; positions without names."""
+    x = epochs(np.random.default_rng(9), [0, 1, 2], 500, amplitude=2.0)
+    train = np.concatenate([x, x])
+    y = None if names is None else names * 2
+    expected = [0, 1, 2] if names is None else names
+    assert CCA(FREQS_HZ[:3], RATE).fit(train, y).predict(x).tolist() == expected
+    assert FBCCA(FREQS_HZ[:3], RATE).fit(train[:, None], y).predict(x[:, None]).tolist() == expected
+    assert ExtendedCCA(FREQS_HZ[:3], RATE).fit(train, y or [0, 1, 2] * 2).predict(x).tolist() == expected
+    assert STE(FREQS_HZ[:3], RATE).fit(train, y).predict(x).tolist() == expected
+    assert CCA(FREQS_HZ[:3], RATE).fit(train, y).score(x, expected) == 1.0

@@ -11,7 +11,7 @@ import pytest
 from bciarena import rulebook
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput, Fault
-from bciarena.inprocess import in_process
+from bciarena.inprocess import InProcess
 from bciarena.jobs.db import open_database, writing
 from bciarena.jobs.joining import join_runs
 from bciarena.jobs.shards import enqueue_match
@@ -114,7 +114,7 @@ def test_joined_shards_are_the_single_run(challenge: str, entry: type, tmp_path:
     payload = {"challenge": book.id, "data": data, "entry": "x", "clock": "data", "sandbox": "in-process"}
 
     def play(part: Any, name: str) -> Path:
-        run_match(book, part, in_process(entry()), out=tmp_path / name, clock="data", entry_digest="e")
+        run_match(book, part, InProcess(entry()), out=tmp_path / name, clock="data", entry_digest="e")
         return tmp_path / name
 
     whole = play(recording, "whole")
@@ -150,7 +150,7 @@ def test_shards_over_the_whole_budget_are_over_budget(tmp_path: Path, storage: S
     data = storage.put(recording_folder(book, tmp_path / "data"))
     recording = open_recording(storage.fetch(data))
     for k in range(1, SUBJECTS + 1):
-        run_match(book, recording.part(k), in_process(Talker()), out=tmp_path / f"s{k}", clock="data")
+        run_match(book, recording.part(k), InProcess(Talker()), out=tmp_path / f"s{k}", clock="data")
     payload = {"challenge": book.id, "data": data, "entry": "x", "clock": "data", "sandbox": "in-process"}
     runs = [tmp_path / f"s{k}" for k in range(1, SUBJECTS + 1)]
     result = join_runs({**payload, "budget_s": 1e-6}, runs, storage, tmp_path / "joined")

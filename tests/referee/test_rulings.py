@@ -10,9 +10,10 @@ from bciarena.contests import rulebook
 from bciarena.contests.itr import itr
 from bciarena.contests.spans import packet_end, trial_spans
 from bciarena.errors import BadInput
-from bciarena.inprocess import play
+from bciarena.inprocess import InProcess, play
 from bciarena.match import Match
 from bciarena.referee import Ledger, Referee, Truth, judge
+from bciarena.runs import run_match
 from bciarena.stream import Stream
 from tests.making import make_block, make_recording, report
 
@@ -236,7 +237,7 @@ def test_r18_run_may_return_early_and_an_exception_before_the_end_is_a_crash():
             raise ValueError("too late to matter")
 
     data = make_recording(IMAGERY, [(3000, {0: 201, 1500: 202})])
-    early, crashed, afterwards = (play(c(), "imagery", data) for c in (Early, Crashes, CrashesAfterwards))
+    early, crashed, afterwards = (run_match(IMAGERY, data, InProcess(c())) for c in (Early, Crashes, CrashesAfterwards))
     assert (early["verdict"], [t["answer"] for t in early["trials"]]) == ("ok", ["201", None])
     assert (crashed["verdict"], [t["answer"] for t in crashed["trials"]]) == ("crashed", ["201", None])
     assert "ValueError: no model" in crashed["reason"]

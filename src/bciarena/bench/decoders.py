@@ -24,7 +24,7 @@ from bciarena.bench.peers import bench_of
 from bciarena.contests import CONTESTS, rulebook
 from bciarena.entries.reference import find as find_reference
 from bciarena.errors import BadInput
-from bciarena.inprocess import in_process
+from bciarena.inprocess import InProcess
 from bciarena.match import Player, Progress
 from bciarena.recording import Recording, open_recording, open_sets
 from bciarena.report.statistics import intervals
@@ -215,7 +215,7 @@ def _peer(track: Track, name: str, place: Path) -> tuple[Player, float, float]:
     if track.train is not None and hasattr(peer, "fit"):
         peer.fit(open_sets(track.train))
         size = len(pickle.dumps(peer))
-    return in_process(peer), time.perf_counter() - begin, size / 1e6
+    return InProcess(peer), time.perf_counter() - begin, size / 1e6
 
 
 @contextmanager

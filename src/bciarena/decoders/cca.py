@@ -7,12 +7,13 @@ the data per band and one batch of small singular values for all targets at once
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from bciarena.decoders.checks import check_epochs, check_labels
+from bciarena.decoders.checks import check_epochs, check_labels, target_labels
 from bciarena.errors import BadInput
 
 Array = NDArray[np.float64]
@@ -160,22 +161,25 @@ class CCA(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.skip_hz = skip_hz
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> CCA:
-        """Precompute the references for epochs of the length of `X` (trials, channels, n); `y` is not used."""
+        """Precompute the references for epochs of the length of `X` (trials, channels, n).
+
+        `y` (trials,) only says what the targets are called: its labels in sorted order, one for each frequency.
+        """
         n = np.shape(X)[-1]
         refs = references(self.freqs_hz, self.rate, n, self.harmonics, skip_hz=self.skip_hz)
         if n <= max(len(r) for r in refs):
             raise BadInput(f"{n} samples are too few for {self.harmonics} harmonics")
         self.bases_ = reference_bases(refs)
-        self.classes_ = np.arange(len(refs))
+        self.classes_ = target_labels(y, len(refs))
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Largest canonical correlation, (trials, targets), of epochs (trials, channels, n)."""
         return np.sqrt(largest_correlation(check_epochs(X, self.bases_.shape[1]), self.bases_))
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Index of the best target, (trials,)."""
-        return np.asarray(self.decision_function(X).argmax(axis=1))
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Label of the best target, (trials,)."""
+        return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
 
 
 class FBCCA(CCA):
@@ -229,8 +233,8 @@ class ExtendedCCA(CCA):
     """
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> ExtendedCCA:
-        """Learn templates from epochs (trials, channels, n) with target indices `y` (trials,)."""
-        super().fit(X)
+        """Learn templates from epochs (trials, channels, n) with labels `y` (trials,), in the order of frequencies."""
+        super().fit(X, y)
         epochs = check_epochs(X, np.shape(X)[-1])
         labels = check_labels(y, len(epochs), expected=self.classes_)
         self.templates_ = np.stack([epochs[labels == k].mean(axis=0) for k in self.classes_])

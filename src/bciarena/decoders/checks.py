@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -21,9 +23,17 @@ def check_epochs(X: ArrayLike, n: int | None = None, ndim: int = 3) -> NDArray[n
     return epochs
 
 
-def check_labels(
-    y: ArrayLike | None, trials: int, expected: ArrayLike | None = None, each: int = 1
-) -> NDArray[np.int64]:
+def target_labels(y: ArrayLike | None, targets: int) -> NDArray[Any]:
+    """What each target is called: the labels of `y` in sorted order, one for each; 0, 1, ... without `y`."""
+    if y is None:
+        return np.arange(targets)
+    found = np.unique(np.asarray(y))
+    if len(found) != targets:
+        raise BadInput(f"{targets} frequencies, but y holds {len(found)} labels: give trials of every target, or no y")
+    return found
+
+
+def check_labels(y: ArrayLike | None, trials: int, expected: ArrayLike | None = None, each: int = 1) -> NDArray[Any]:
     """Labels of `trials` epochs; every class of `expected` must be there at least `each` times."""
     if y is None:
         raise BadInput("this decoder learns from labelled trials: give y")

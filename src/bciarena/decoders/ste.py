@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 
 from bciarena.decoders.cca import reference_bases, references
-from bciarena.decoders.checks import check_epochs
+from bciarena.decoders.checks import check_epochs, target_labels
 from bciarena.errors import BadInput
 
 Array = NDArray[np.float64]
@@ -104,9 +105,12 @@ class STE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.skip_hz = skip_hz
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> STE:
-        """Learn the equaliser from background EEG, (channels, n) or (trials, channels, n)."""
+        """Learn the equaliser from background EEG, (channels, n) or (trials, channels, n).
+
+        `y` only says what the targets are called: its labels in sorted order, one for each frequency.
+        """
         self.equalizer_ = Equalizer(self.order).fit(X)
-        self.classes_ = np.arange(len(np.asarray(self.freqs_hz)))
+        self.classes_ = target_labels(y, len(np.asarray(self.freqs_hz)))
         self._bases: dict[int, tuple[Array, Array]] = {}
         return self
 
@@ -133,6 +137,6 @@ class STE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         odds = np.exp(score - score.max(axis=1, keepdims=True))
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Index of the best target, (trials,)."""
-        return np.asarray(self.decision_function(X).argmax(axis=1))
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Label of the best target, (trials,)."""
+        return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])

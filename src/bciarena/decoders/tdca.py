@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -111,7 +112,7 @@ class TDCA(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         r = match / np.sqrt(np.maximum(spread[..., None] + projected, 1e-300))
         return np.asarray(np.einsum("b,tbk->tk", band_weights(bands), np.sign(r) * r**2))
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Label of the best target, (trials,)."""
         return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
@@ -74,7 +76,7 @@ class TRCA(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             r = np.einsum("bkn,tbkn->tbk", self.templates_, _unit(through), optimize=True)
         return np.asarray(np.einsum("b,tbk->tk", band_weights(r.shape[1]), np.sign(r) * r**2))
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Label of the best target, (trials,)."""
         return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
 

@@ -48,6 +48,9 @@ class Block:
     channels: tuple[str, ...]
     source: str = "memory"
 
+    def __repr__(self) -> str:
+        return f"<Block {self.source}: {len(self.channels)} channels, {self.rate} Hz, {self.seconds:.1f} s>"
+
     @property
     def samples(self) -> int:
         return int(self.eeg.shape[1])
@@ -116,6 +119,9 @@ class Subject:
     name: str
     blocks: tuple[Block, ...]
 
+    def __repr__(self) -> str:
+        return f"<Subject {self.name}: {len(self.blocks)} blocks>"
+
 
 @dataclass(frozen=True)
 class Recording:
@@ -131,6 +137,12 @@ class Recording:
     first: int = 1
     before_n: int = 0
     more_follows: bool = False
+
+    def __repr__(self) -> str:
+        blocks = [block for _, _, block in self]
+        form = f", {len(blocks[0].channels)} channels, {blocks[0].rate} Hz" if blocks else ""
+        counts = f"{len(self.subjects)} subjects, {len(blocks)} blocks, {self.seconds / 60:.1f} min"
+        return f"<Recording {self.folder or 'in memory'}: {counts}{form}>"
 
     @property
     def seconds(self) -> float:

@@ -4,6 +4,6 @@
 >>> make(Order("imagery", "train", subjects=1, seed=7), Path("data"))  # doctest: +SKIP
 """
 
-from bciarena.simulator.make import Order, Summary, make, recordings
+from bciarena.simulator.make import Order, Summary, make, recordings, simulate
 
-__all__ = ["Order", "Summary", "make", "recordings"]
+__all__ = ["Order", "Summary", "make", "recordings", "simulate"]

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,12 +15,13 @@ from bciarena.errors import BadInput
 from bciarena.protocol import protocol_of, split_of, stream, timelines
 from bciarena.protocol.seeds import LEAST_SECRET
 from bciarena.protocol.timeline import Timeline
-from bciarena.recording import Event, write_contest
+from bciarena.recording import Block, Event, Recording, Subject, write_contest
 from bciarena.recording.bids import describe_bids, write_bids
 from bciarena.simulator.brain import Made, brain_of
 from bciarena.simulator.eeg import Cap, Sitting
 from bciarena.simulator.noise import Floats
 from bciarena.simulator.person import draw_person, on_day
+from bciarena.writing import wanted_folder
 
 FORMATS = ("contest", "bids")
 GENERATORS = "generators.json"
@@ -104,7 +102,7 @@ def make(
     """
     book = rulebook(order.challenge)
     summary = Summary(book.id, order.split, order.seed, str(out), order.people)
-    with whole_folder(out, force) as beside:
+    with wanted_folder(out, force) as beside:
         write = _write_bids if order.format == "bids" else _write_contest
         names: list[str] = []
         for subject, timeline, eeg in recordings(order, summary, say):
@@ -128,6 +126,31 @@ def make(
             (beside / ".bidsignore").write_text(f"{GENERATORS}\nquality.html\nquality.zh.html\n", encoding="utf-8")
     summary.trials = dict(sorted(summary.trials.items(), key=lambda item: (len(item[0]), item[0])))
     return summary
+
+
+def simulate(
+    challenge: str, *, split: str | None = None, subjects: int = 1, blocks: int | None = None, seed: int = 0
+) -> Recording:
+    """A set of made-up subjects in memory, with truth: the numbers that ``arena simulate`` writes to files.
+
+    Parameters
+    ----------
+    challenge : str
+        ``imagery``, ``speller/1``, ..., or a contest folder.
+    split : str, optional
+        ``train``, ``test``, ...; otherwise the one that is scored.
+    subjects, blocks : int
+        How many; blocks otherwise as in the contest.
+    seed : int
+        Same seed, same numbers; the same subject numbers are the same people in every split.
+    """
+    order = Order(challenge, split or protocol_of(challenge).scored, subjects, blocks, seed)
+    book = rulebook(challenge)
+    people: dict[int, list[Block]] = {}
+    for subject, timeline, eeg in recordings(order):
+        block = Block(eeg, timeline.trigger().astype(np.float32), book.rate, book.channels)
+        people.setdefault(subject, []).append(block)
+    return Recording(tuple(Subject(f"S{number:02d}", tuple(own)) for number, own in people.items()))
 
 
 def recordings(
@@ -170,23 +193,3 @@ def _write_bids(folder: Path, order: Order, subject: int, timeline: Timeline, ee
         folder, f"{subject:02d}", order.name, timeline.block, eeg, events, book.rate, book.channels,
         meanings=meanings,
     )  # fmt: skip
-
-
-@contextmanager
-def whole_folder(out: Path, force: bool) -> Iterator[Path]:
-    """Give a folder beside ``out`` to fill; it takes its place when all went well and is removed otherwise."""
-    if out.exists() and not out.is_dir():
-        raise BadInput(f"{out}: is a file; give a folder")
-    if out.is_dir() and any(out.iterdir()) and not force:
-        raise BadInput(f"{out}: is not empty; give another folder, or --force to replace it")
-    beside = out.absolute().with_name(f".{out.absolute().name}.{os.getpid()}.part")
-    try:
-        beside.mkdir(parents=True)
-        yield beside
-        if out.exists():
-            shutil.rmtree(out)
-        beside.rename(out)
-    except OSError as error:
-        raise BadInput(f"{out}: cannot be written ({error.strerror or error}); nothing half-made is left") from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
