@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).resolve().parents[1] / "src" / "bciarena"
-LOW = {"errors", "plaintext", "verdicts", "writing"}
+LOW = {"errors", "lazy", "plaintext", "verdicts", "writing"}
 MAY = {
     "recording": LOW,
     "protocol": LOW | {"contests", "recording"},

@@ -114,7 +114,7 @@ def test_the_environment_names_contests_and_a_broken_one_harms_nobody(folder, tm
     broken.mkdir()
     (broken / "rules.py").write_text("RULEBOOK = 1 / 0\n")
     monkeypatch.setenv(contests.FOLDERS, f"{broken}:{folder}")
-    contests._discover()
+    contests.discover()
     assert "sixth/1" in RULEBOOKS
     assert "line 1: ZeroDivisionError" in BROKEN["broken"]
     with pytest.raises(BadInput, match="ZeroDivisionError"):

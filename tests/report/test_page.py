@@ -250,7 +250,7 @@ def test_a_contest_without_words_still_gets_its_page(tmp_path, monkeypatch):
     for file in folder.rglob("*.py"):
         text = file.read_text("utf-8").replace("bciarena.contests.rehab.", ".")
         file.write_text(text.replace("rehab/1", "stranger/1"), "utf-8")
-    monkeypatch.setattr("bciarena.contests.CONTESTS", dict(CONTESTS))
+    monkeypatch.setattr("bciarena.contests.registry.CONTESTS", dict(CONTESTS))
     monkeypatch.setenv("ARENA_CONTESTS", "")
     try:
         book = rulebook(str(folder))

@@ -4,104 +4,29 @@
 4.0
 """
 
-from __future__ import annotations
-
-import os
-from importlib.metadata import entry_points
-from importlib.util import find_spec
-from pathlib import Path
-
-from bciarena.contests.contest import Contest, load, version
+from bciarena.contests.contest import Contest, load
+from bciarena.contests.registry import (
+    BROKEN,
+    CONTESTS,
+    FOLDERS,
+    HERE,
+    RULEBOOKS,
+    add,
+    contest,
+    discover,
+    known,
+    rulebook,
+)
 from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.trial import Trial, TrialSpan
-from bciarena.errors import BadInput
 
-GROUP = "bciarena.contests"
-"""Entry points of this group name packages that are contest folders."""
-FOLDERS = "ARENA_CONTESTS"
-"""Environment variable: contest folders, separated as in PATH; child processes inherit it."""
-HERE = Path(__file__).parent
-
-CONTESTS: dict[str, Contest] = {}
-"""Every known contest by its name."""
-RULEBOOKS: dict[str, Rulebook] = {}
-"""Every rulebook by its versioned id. A changed reading is a new id, never an edit."""
-BROKEN: dict[str, str] = {}
-"""Contests that were offered and cannot be used, with the reason."""
-
-
-def rulebook(name: str) -> Rulebook:
-    """The rulebook of an id with or without its version, or of a contest folder.
-
-    Parameters
-    ----------
-    name : str
-        ``imagery/1``; ``imagery`` for the newest reading; ``./mycontest`` for a folder.
-    """
-    known = RULEBOOKS.get(name) or max(
-        (one for one in RULEBOOKS.values() if one.name == name), key=version, default=None
-    )
-    if known is not None:
-        return known
-    if name.startswith((".", "~", os.sep)) or Path(name, "rules.py").is_file():
-        return add(load(Path(name).expanduser())).rules
-    broken = "".join(f"; {one}: {reason}" for one, reason in BROKEN.items() if one == name.split("/")[0])
-    raise BadInput(
-        f"unknown challenge {name!r}: choose one of {', '.join(RULEBOOKS)}, or name its contest folder{broken}"
-    )
-
-
-def known(*names: str | None) -> None:
-    """Make contest folders known, so that their ids can be used from here on; None is passed over."""
-    for name in names:
-        if name is not None:
-            rulebook(name)
-
-
-def contest(which: str | Rulebook) -> Contest:
-    """The contest of a rulebook, an id, a name or a folder."""
-    return CONTESTS[(which if isinstance(which, Rulebook) else rulebook(which)).name]
-
-
-def add(found: Contest) -> Contest:
-    """Make a contest known in this process and in those it starts; its name must not be another contest's."""
-    known = CONTESTS.get(found.name)
-    if known is not None and known.folder != found.folder:
-        raise BadInput(f"{found.folder}: a contest named {found.name} is known already ({known.folder})")
-    CONTESTS[found.name] = found
-    RULEBOOKS.update({book.id: book for book in found.rulebooks})
-    if found.folder.parent != HERE:
-        folders = [one for one in os.environ.get(FOLDERS, "").split(os.pathsep) if one]
-        if str(found.folder) not in folders:
-            os.environ[FOLDERS] = os.pathsep.join([*folders, str(found.folder)])
-    return found
-
-
-def _discover() -> None:
-    for path in sorted(HERE.iterdir()):
-        if (path / "rules.py").is_file():
-            add(load(path, f"{__name__}.{path.name}"))
-    for point in entry_points(group=GROUP):
-        spec = find_spec(point.value)
-        places = list(spec.submodule_search_locations or []) if spec else []
-        _try_adding(point.name, Path(places[0]) if places else Path(point.value), point.value)
-    for folder in os.environ.get(FOLDERS, "").split(os.pathsep):
-        if folder:
-            _try_adding(Path(folder).name, Path(folder), "")
-
-
-def _try_adding(name: str, folder: Path, package: str) -> None:
-    """One broken contest must not take the others with it."""
-    try:
-        add(load(folder, package))
-    except BadInput as error:
-        BROKEN[name] = str(error)
-
-
-_discover()
+discover()  # when all names above are there: a contest's modules use them
 
 __all__ = [
+    "BROKEN",
     "CONTESTS",
+    "FOLDERS",
+    "HERE",
     "RULEBOOKS",
     "Contest",
     "Rulebook",
