@@ -119,12 +119,10 @@ class Queue:
 
     def lease(self, worker: str, machine: str = "", lease_s: float = LEASE_S) -> Lease | None:
         """Take the next job, or None when there is nothing to do now."""
-        if self.engine.dialect.name == "postgresql":
-            with reading(self.engine) as session:  # woken all at once, most find nothing: they need not queue up
-                if session.scalar(to_do().limit(1)) is None:
-                    return None
         with writing(self.engine) as session:
             if self.engine.dialect.name == "postgresql":
+                if session.scalar(to_do().limit(1)) is None:  # woken all at once, most find nothing: no lock for them
+                    return None
                 # Two leases at once could take a team over its limit; SQLite's write lock does the same by itself.
                 session.execute(sa.text(f"select pg_advisory_xact_lock({LEASE_LOCK})"))
             job = session.scalar(to_do().limit(1))
