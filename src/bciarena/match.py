@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bciarena.contests.rulebook import Rulebook
-from bciarena.referee.desk import Clock, Referee
+from bciarena.referee.desk import Clock, Desk
 from bciarena.referee.ledger import Ledger
 from bciarena.stream import Packet, PacketSource
 from bciarena.verdicts import Verdict
@@ -112,7 +112,7 @@ class Match:
         self.think_s = array("f")  # computing time after each packet, for the report
         self._source = source
         self.prepare = source.prepare  # a player may call it once a packet is out
-        self._referee = Referee(rulebook, clock)
+        self._desk = Desk(rulebook, clock)
         self._on_progress = on_progress
         self._on_report = on_report
         self._out_at = time.perf_counter()
@@ -127,7 +127,7 @@ class Match:
             self.finish_seen = True
             self.part_over = self._source.more_follows
             return None
-        self._referee.handed_out(packet.subject, packet.block, packet.number, packet.position, now - self._out_at)
+        self._desk.handed_out(packet.subject, packet.block, packet.number, packet.position, now - self._out_at)
         self.packets += 1
         if packet.finished and self.rulebook.finish == "flag":
             self.finish_seen = True
@@ -142,14 +142,14 @@ class Match:
         """Take a report at the present position."""
         if self.part_over:
             return  # in the whole recording the entry would be in the next subject by now
-        line = self._referee.report(value, time.perf_counter() - self._out_at)
+        line = self._desk.report(value, time.perf_counter() - self._out_at)
         self.ledger.append({"type": "report", **line})
         if self._on_report:
             self._on_report(line)
 
     @property
     def progress(self) -> Progress:
-        at = self._referee
+        at = self._desk
         trial = self._source.trials_shown(at.subject, at.block, at.position)
         reports = len(self.ledger.lines) - 1
         return Progress(at.subject, at.block, trial, self.packets, self._source.total_packets, reports)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bciarena.cli import main as arena
+from bciarena.contest_folders import check_folder
 from bciarena.contests import rulebook
-from bciarena.contests.checking import check_folder
 from bciarena.contests.trial import Trial
 from bciarena.recording.model import Block, Recording, Subject
 from bciarena.referee import Truth, judge

@@ -9,8 +9,8 @@ import pytest
 
 from bciarena import contests
 from bciarena.cli import main as arena
+from bciarena.contest_folders import check_folder, write_contest_folder
 from bciarena.contests import BROKEN, CONTESTS, RULEBOOKS, rulebook
-from bciarena.contests.checking import check_folder, write_contest_folder
 from bciarena.errors import BadInput
 from tests.service.conftest import Town
 

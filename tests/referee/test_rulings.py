@@ -12,7 +12,7 @@ from bciarena.contests.spans import packet_end, trial_spans
 from bciarena.errors import BadInput
 from bciarena.inprocess import InProcess, play
 from bciarena.match import Match
-from bciarena.referee import Ledger, Referee, Truth, judge
+from bciarena.referee import Desk, Ledger, Truth, judge
 from bciarena.runs import run_match
 from bciarena.stream import Stream
 from tests.making import make_block, make_recording, report
@@ -113,7 +113,7 @@ def test_r8_any_report_in_a_still_trials_span_is_a_false_positive():
 
 def test_r9_the_think_clock_counts_computing_time():
     """5 秒的反馈时间限制包括了算法的计算时间（如果未超时，计算 itr 时以数据长度为准）."""
-    desk = Referee(SPELLER)
+    desk = Desk(SPELLER)
     desk.handed_out(1, 1, 1, 10, 0.0)
     assert desk.report(5, 0.5)["think_s"] == 0.5
     desk.handed_out(1, 1, 2, 20, 2.0)  # thought 2 s about a packet that covers 0.04 s: 1.96 s behind

@@ -14,7 +14,7 @@ app = typer.Typer(help="A contest of your own: a folder that every command takes
 @app.command()
 def new(folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to: a new folder.")]) -> None:
     """Write a small working contest."""
-    from bciarena.contests.checking import write_contest_folder
+    from bciarena.contest_folders import write_contest_folder
 
     for name in write_contest_folder(folder):
         print(f"  {name}")
@@ -29,7 +29,7 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
     """Say what is wrong with a contest folder, part by part."""
-    from bciarena.contests.checking import check_folder
+    from bciarena.contest_folders import check_folder
     from bciarena.errors import BadInput
 
     found = check_folder(folder)

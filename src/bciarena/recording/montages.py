@@ -6,10 +6,10 @@ CAP64 = tuple(
     T7 T8 CP1 CP2 CP3 CP4 CP5 CP6 TP7 TP8 Pz P3 P4 P5 P6 P7
     P8 POz PO3 PO4 PO5 PO6 PO7 PO8 Oz O1 O2 ECG HEOR HEOL VEOU VEOL""".split()
 )
-"""64 rows, 0-58 scalp, then ECG, HEOR, HEOL, VEOU, VEOL (turing, imagery, speller)."""
+"""64 rows, 0-58 scalp, then ECG, HEOR, HEOL, VEOU, VEOL: the cap most of the contests used."""
 
 FIVE = ("Fz", "Cz", "Oz", "C3", "C4")
-"""The liveness challenge's channels."""
+"""Five electrodes, for recordings of resting EEG."""
 
 CAP77 = tuple(
     """Fp1 Fpz Fp2 AF7 AF3 AFz AF4 AF8 F5 F3 F1 F2 F4 F6 F7 F8 F9 F10
@@ -17,7 +17,7 @@ CAP77 = tuple(
     TP7 TP8 TP9 TP10 CP5 CP3 CP1 CPz CP2 CP4 CP6 P7 P5 P3 P1 P2 P4 P6 P8 P9 P10
     PO5 PO3 Pz POz PO4 PO6 PO9 PO7 PO8 PO10 O1 Oz O2 A1 A2""".split()
 )
-"""Rehab's Table 4, region by region as printed."""
+"""77 rows, region by region as the contest's table prints them."""
 
 NOT_SCALP = frozenset({"ECG", "HEOR", "HEOL", "VEOU", "VEOL"})
 """Rows of CAP64 that carry no brain: heart and eyes."""

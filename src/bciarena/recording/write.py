@@ -33,7 +33,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def wanted_file(path: Path) -> Iterator[Path]:
-    """``whole_file`` for a name the user gave: what cannot be written is his to know, in one line."""
+    """``whole_file`` for a name the user gave: what cannot be written is told in one line."""
     try:
         with whole_file(path) as beside:
             yield beside

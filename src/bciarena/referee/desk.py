@@ -17,7 +17,7 @@ Clock = Literal["think", "data"]
 
 
 @dataclass
-class Referee:
+class Desk:
     """Events in (packet handed out, report made), ledger lines out."""
 
     rulebook: Rulebook

@@ -104,7 +104,7 @@ class Stream:
             total += block.samples
 
     def _block(self, block: Block) -> Iterator[NDArray[np.float64]]:
-        """Packets of one block, each its own array, laid out many at a time because small copies are dear."""
+        """Packets of one block, each its own array, laid out many at a time because small copies are expensive."""
         n = self.rulebook.packet_n
         trigger = self.rulebook.masked_trigger(block.trigger)
         rows = len(block.channels) + 1

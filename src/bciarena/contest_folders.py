@@ -16,7 +16,7 @@ from bciarena.contests.probe import RUNS, made_up
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 
-TEMPLATE = Path(__file__).parents[1] / "starter" / "contest"
+TEMPLATE = Path(__file__).parent / "starter" / "contest"
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 
