@@ -31,7 +31,13 @@ class SmallIndex:
         monkeypatch.setenv("PIP_EXTRA_INDEX_URL", (self.folder / "simple").as_uri())
 
     def wheel(
-        self, name: str, version: str = "1.0", tag: str = "py3-none-any", needs: str = "", more: str = ""
+        self,
+        name: str,
+        version: str = "1.0",
+        tag: str = "py3-none-any",
+        needs: str = "",
+        more: str = "",
+        path_file: str = "",
     ) -> Path:
         info = f"{name}-{version}.dist-info"
         metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
@@ -41,6 +47,8 @@ class SmallIndex:
             f"{info}/METADATA": metadata,
             f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: us\nRoot-Is-Purelib: true\nTag: {tag}\n",
         }
+        if path_file:  # what the interpreter runs at every start
+            files[f"{name}.pth"] = path_file
         record = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
         target = self.folder / "files" / f"{name}-{version}-{tag}.whl"
         with zipfile.ZipFile(target, "w") as archive:
