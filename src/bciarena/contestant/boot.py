@@ -9,6 +9,7 @@ import sys
 
 sys.path[:] = [place for place in sys.path if place]  # not the working directory
 
+import importlib  # noqa: E402
 import io  # noqa: E402
 import json  # noqa: E402
 import os  # noqa: E402
@@ -30,6 +31,8 @@ def main(text, again=""):
         os.execv(sys.executable, [sys.executable, "-s", "-c", order["start"], text, "again"])
     os.chdir(order["root"])
     sys.argv = [order["target"].rpartition(":")[0]]
+    if order.get("call"):
+        leave(importlib.import_module(order["call"]).main(order))
     if order.get("install"):
         from .installing import install
 

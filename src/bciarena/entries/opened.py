@@ -104,7 +104,8 @@ def opened(
     requirements: Path | None = None,
     sandbox: Sandbox = "bwrap",
     model: Path | None = None,
+    boxed: bool = False,
 ) -> Iterator[Opened]:
     """Open an entry (see `open_entry`) to play or train it; its copy is removed afterwards."""
-    with open_entry(spec, rulebook, entry=entry, python=python) as package:
+    with open_entry(spec, rulebook, entry=entry, python=python, boxed=boxed) as package:
         yield Opened(rulebook, package, sandbox, model, image, requirements)

@@ -13,6 +13,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from bciarena.contests.rulebook import Rulebook
@@ -43,7 +44,7 @@ HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 @contextmanager
 def open_entry(
-    spec: str, rulebook: Rulebook, *, entry: str | None = None, python: str | None = None
+    spec: str, rulebook: Rulebook, *, entry: str | None = None, python: str | None = None, boxed: bool = False
 ) -> Iterator[Package]:
     """An entry, ready to be played; its copy is removed afterwards, whatever happens.
 
@@ -57,6 +58,8 @@ def open_entry(
         ``module:Class`` or ``path/file.py:Class`` where neither the names nor its configuration tell.
     python : str, optional
         The version it is to run in, over what it says itself.
+    boxed : bool
+        Read an archive in a box, as a site does with strangers': whatever is wrong with our reading, it costs nothing.
     """
     wanted = version(python) if python else None
     with scratch("arena-entry-") as place:
@@ -69,7 +72,7 @@ def open_entry(
         elif _is_module(spec):
             package = _module(spec, rulebook, root, wanted)
         else:
-            package = _upload(spec, rulebook, root, place / "upload", entry, wanted)
+            package = _upload(spec, rulebook, root, place / "upload", entry, wanted, boxed)
         yield package
 
 
@@ -127,8 +130,26 @@ def _module(spec: str, rulebook: Rulebook, root: Path, wanted: str | None) -> Pa
     )
 
 
-def _upload(spec: str, rulebook: Rulebook, root: Path, upload: Path, entry: str | None, wanted: str | None) -> Package:
+def _upload(
+    spec: str, rulebook: Rulebook, root: Path, upload: Path, entry: str | None, wanted: str | None, boxed: bool
+) -> Package:
     source = Path(spec)
+    if boxed and source.is_file():
+        from bciarena.entries.reading import read_in_box
+
+        package = read_in_box(source, rulebook, root, entry, wanted)
+    else:
+        package = read_upload(source, rulebook, root, upload, entry, wanted)
+    mark = digest(root)
+    open_to_readers(root)
+    show_both_ways(root)
+    return replace(package, name=_name(source), digest=mark)
+
+
+def read_upload(
+    source: Path, rulebook: Rulebook, root: Path, upload: Path, entry: str | None, wanted: str | None
+) -> Package:
+    """Copy an entry's own part into ``root`` and find out what it is; all reading of a stranger's words is here."""
     if source.is_file():
         upload.mkdir()
         unpack(source, upload)
@@ -136,12 +157,12 @@ def _upload(spec: str, rulebook: Rulebook, root: Path, upload: Path, entry: str 
     elif source.is_dir():
         source_folder = source
     else:
-        raise BadInput(f"{spec}: no such file; give a folder, a .zip, a .tar.gz, module.py:Class or @name")
+        raise BadInput(f"{source}: no such file; give a folder, a .zip, a .tar.gz, module.py:Class or @name")
     base, named = base_of(source_folder, source.name, rulebook, entry or "")
     left = take(base, root)
     said = read_config(root)
     main = base / "main.py"
-    imports = main.read_text("utf-8", "replace")[:MAIN_BYTES] if main.is_file() else ""
+    imports = _beginning(main) if main.is_file() else ""
     take_lists(base, source_folder, root, said.requirements)
     named = named or said.entry
     if named:
@@ -160,9 +181,6 @@ def _upload(spec: str, rulebook: Rulebook, root: Path, upload: Path, entry: str 
     dialect = _dialect(said, target, rulebook)
     if dialect == "D" and compiled == HERE and requirements is None:
         compiled = None  # compiled by this platform's Python: played in it, with all that is installed
-    mark = digest(root)
-    open_to_readers(root)
-    show_both_ways(root)
     return Package(
         name=_name(source),
         root=root,
@@ -170,11 +188,16 @@ def _upload(spec: str, rulebook: Rulebook, root: Path, upload: Path, entry: str 
         target=target,
         python=wanted or said.python or compiled,
         requirements=requirements,
-        digest=mark,
+        digest="",
         warnings=tuple(one_line(words, 400) for words in warnings),
         contest_python=rulebook.python,
         image=said.image,
     )
+
+
+def _beginning(path: Path) -> str:
+    with open(path, "rb") as file:
+        return file.read(MAIN_BYTES).decode("utf-8", "replace")
 
 
 def _name(source: Path) -> str:

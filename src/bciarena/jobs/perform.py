@@ -108,6 +108,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
                     python=payload.get("python"),
                     sandbox=sandbox,
                     model=model,
+                    boxed=sandbox == "bwrap",
                 )
             )
         except BadInput as error:

@@ -48,6 +48,7 @@ class Box:
     data: Path | None = None
     out: Path | None = None
     families: tuple[int, ...] = (UNIX,)
+    platform: bool = False  # whether it sees this platform's code: only where the code it runs is ours
 
     def __post_init__(self) -> None:
         self.group: Group = Group()
@@ -108,6 +109,8 @@ class Box:
         shown, hidden = interpreter_places(self.interpreter)
         library = show(LIBRARY, CLIENT)
         shown += [(library / room, bwrap.LIB / "arenabox" / room) for room in CLIENT]
+        if self.platform:
+            shown.append((show(LIBRARY), bwrap.LIB / "bciarena"))
         view = bwrap.View(
             package=show(self.package.root),
             shown=shown,

@@ -18,6 +18,7 @@ from bciarena.contests import rulebook as find_rulebook
 from bciarena.entries.package import open_entry
 from bciarena.errors import BadInput, EntryFailed
 from bciarena.jobs.storage import Storage
+from bciarena.sandbox import why_not
 from bciarena.service.models import Account, Entry, Membership, Team, Version
 from bciarena.service.refusals import Refused, not_found
 
@@ -84,7 +85,7 @@ def inspect(path: Path, challenge: str) -> dict[str, Any]:
     if path.stat().st_size == 0:
         raise Refused(422, "refused.empty_upload")
     try:
-        with open_entry(str(path), find_rulebook(challenge)) as package:
+        with open_entry(str(path), find_rulebook(challenge), boxed=why_not() is None) as package:
             return {
                 "dialect": package.dialect,
                 "target": package.target,
