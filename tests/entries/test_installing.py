@@ -131,6 +131,20 @@ def test_a_full_disk_is_our_fault(index: SmallIndex, tmp_path: Path, monkeypatch
     assert "no room left on the disk" in done.stdout, done.stderr
 
 
+def test_an_own_entry_is_debugged_on_a_machine_without_bubblewrap(
+    index: SmallIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.wheel("one")
+    (tmp_path / "bin").mkdir()
+    for name in ("sh", "rm"):
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name) or "")
+    base = find_python("3.8")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    with pytest.raises(BadInput, match="bubblewrap is not installed"):
+        environment(base, [Attempt(("one",))], lambda text: None)
+    assert version(environment(base, [Attempt(("one",))], lambda text: None, debugging=True), "one") == "1.0"
+
+
 def test_caps_give_way_where_they_cannot_be_met(index: SmallIndex) -> None:
     index.wheel("base", "2.0")
     index.wheel("base", "1.0")

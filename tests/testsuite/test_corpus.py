@@ -15,7 +15,7 @@ import pytest
 from bciarena.contests import rulebook
 from bciarena.entries.environments import interpreter_for
 from bciarena.entries.package import open_entry
-from bciarena.errors import EntryFailed
+from bciarena.errors import BadInput, EntryFailed
 from bciarena.runs import run_match
 from bciarena.sandbox import Limits, boxed, why_not
 from bciarena.sandbox.cgroups import PREFIX
@@ -83,6 +83,8 @@ def play(case: Path, expected: dict, where: dict, out: Path) -> dict:
             )
     except EntryFailed as error:
         return {"verdict": error.verdict, "reason": error.reason, "score": 0.0, "notes": []}
+    except BadInput as error:  # as a worker has it
+        return {"verdict": "invalid_entry", "reason": str(error), "score": 0.0, "notes": []}
 
 
 @pytest.mark.parametrize("case", [*MADE, *KEPT])

@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -39,6 +40,7 @@ def interpreter_for(
     *,
     image: str | None = None,
     requirements: Path | None = None,
+    debugging: bool = False,
 ) -> Interpreter:
     """The interpreter to run an entry with; makes its environment where it is not there yet.
 
@@ -51,6 +53,8 @@ def interpreter_for(
         Libraries of a contest's year (entries.images), over the one that the entry names.
     requirements : Path, optional
         A list of libraries beside the entry's own.
+    debugging : bool
+        A person's own entry, to be run without a box: where there is no bubblewrap it is installed without one, too.
     """
     chosen, warnings = _image(package, image)
     wanted = python or package.python or (chosen.python if chosen else None)
@@ -68,7 +72,8 @@ def interpreter_for(
         warnings += [warning] * bool(warning)
     own = read_requirements(package.requirements, package.root) if package.requirements else Wanted()
     lines = list(dict.fromkeys([*own.lines(base.version), *more.lines(base.version)]))
-    folder = environment(base, attempts(base.version, lines, chosen, frozenset(imported(package))), on_progress or _say)
+    tries = attempts(base.version, lines, chosen, frozenset(imported(package)))
+    folder = environment(base, tries, on_progress or _say, debugging)
     found = Interpreter(folder / "bin" / "python", base.full, (*base.prefixes, folder))
     return replace(found, warnings=(*warnings, *own.notes, *more.notes, *_lacking(package, found)))
 
@@ -128,7 +133,9 @@ def environments_folder() -> Path:
     return cache_folder() / "envs"
 
 
-def environment(base: Found, attempts: list[Attempt], on_progress: Callable[[str], None]) -> Path:
+def environment(
+    base: Found, attempts: list[Attempt], on_progress: Callable[[str], None], debugging: bool = False
+) -> Path:
     """The folder of the environment for these lines; made beside and renamed, so it is whole or not there."""
     asked = [part for one in attempts for part in (*sorted(one.lines), "with", *sorted(one.caps), "or")]
     key = hashlib.sha256("\n".join([str(RECIPE), base.full, str(base.executable), *asked]).encode())
@@ -138,18 +145,19 @@ def environment(base: Found, attempts: list[Attempt], on_progress: Callable[[str
     with _locked(folder.with_name(f"{folder.name}.lock")):
         if not folder.is_dir():  # another process may have made it while this one waited
             on_progress(f"preparing Python {base.full} with {', '.join(attempts[0].lines)} (once; kept in {folder})")
-            _make(base, attempts, folder, on_progress)
+            boxed = not (debugging and shutil.which("bwrap") is None)
+            _make(base, attempts, folder, on_progress, boxed)
     return folder
 
 
-def _make(base: Found, attempts: list[Attempt], folder: Path, on_progress: Callable[[str], None]) -> None:
+def _make(base: Found, attempts: list[Attempt], folder: Path, on_progress: Callable[[str], None], boxed: bool) -> None:
     from bciarena.sandbox.errand import workplace
 
     try:
         with workplace(f".{folder.name}.", folder.parent) as part:
             work, made = part / "work", part / "made"
             work.mkdir()
-            wheels = install(base, attempts, work, on_progress)
+            wheels = install(base, attempts, work, on_progress, boxed)
             _run([base.executable, "-I", "-m", "venv", "--without-pip", made], base)
             site = made / "lib" / f"python{base.version}" / "site-packages"
             if site.is_dir():

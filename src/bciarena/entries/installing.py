@@ -42,8 +42,13 @@ class Attempt:
     caps: tuple[str, ...] = ()
 
 
-def install(base: Found, attempts: list[Attempt], place: Path, on_progress: Callable[[str], None]) -> dict[str, str]:
-    """Install the first attempt that can be met into ``place``/site; gives the wheels used, with their digests."""
+def install(
+    base: Found, attempts: list[Attempt], place: Path, on_progress: Callable[[str], None], boxed: bool = True
+) -> dict[str, str]:
+    """Install the first attempt that can be met into ``place``/site; gives the wheels used, with their digests.
+
+    ``boxed`` is False only for a person who debugs an own entry on a machine without bubblewrap.
+    """
     from bciarena.sandbox.box import Box
     from bciarena.sandbox.errand import run_errand, too_much
     from bciarena.sandbox.limits import Limits
@@ -65,6 +70,7 @@ def install(base: Found, attempts: list[Attempt], place: Path, on_progress: Call
             Box(
                 Package("install", lists, "D", "", None, None, ""),
                 Interpreter(base.executable, base.full, base.prefixes),
+                "bwrap" if boxed else "none",
                 limits=Limits(memory_mib=8192, file_mib=8192),
                 out=place,
                 families=(UNIX, INET),
@@ -73,7 +79,13 @@ def install(base: Found, attempts: list[Attempt], place: Path, on_progress: Call
         threading.Thread(target=_answer, args=(ours, index, stack), daemon=True).start()
         done = run_errand(
             box,
-            {"install": {"out": "/out", "channel": theirs.fileno(), "attempts": len(attempts)}},
+            {
+                "install": {
+                    "out": "/out" if boxed else str(place),
+                    "channel": theirs.fileno(),
+                    "attempts": len(attempts),
+                }
+            },
             INSTALL_LIMIT_S,
             what="installing",
             fds=[theirs.fileno()],

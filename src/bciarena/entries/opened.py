@@ -37,7 +37,9 @@ class Opened:
     @cached_property
     def interpreter(self) -> Interpreter:
         """The Python it runs in; its environment is made on first use."""
-        return interpreter_for(self.package, image=self.image, requirements=self.requirements)
+        return interpreter_for(
+            self.package, image=self.image, requirements=self.requirements, debugging=self.sandbox == "none"
+        )
 
     def player(self, limits: Limits | None = None) -> Player:
         """What plays it in a match, in a new box each time."""
