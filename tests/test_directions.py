@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).resolve().parents[1] / "src" / "bciarena"
-LOW = {"errors", "lazy", "plaintext", "verdicts", "writing"}
+LOW = {"bars", "errors", "lazy", "places", "plaintext", "verdicts", "writing"}
 MAY = {
     "recording": LOW,
     "protocol": LOW | {"contests", "recording"},

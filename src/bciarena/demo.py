@@ -15,11 +15,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, TaskID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from bciarena.bars import progress_bar
 from bciarena.contests import CONTESTS, contest, rulebook
 from bciarena.entries.reference import Reference, references
 from bciarena.errors import ArenaError, BadInput
@@ -80,11 +80,8 @@ def shows() -> list[Show]:
 
 def build(site: Site, cores: int | None = None) -> None:
     """Build what is missing of the demo in a site, with progress on the terminal."""
-    console = Console(stderr=True)
     cores = cores or os.cpu_count() or 1
-    with Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console
-    ) as shown:
+    with progress_bar(stays=True) as shown:
         step = _Steps(shown)
         _make_recordings(site.settings.home / "data", cores, step)
         with site.session(writes=True) as session:

@@ -94,7 +94,7 @@ def test_what_cannot_be_packed(tmp_path: Path, capsys: pytest.CaptureFixture[str
     with pytest.raises(BadInput, match=r"name a \.zip or a \.tar\.gz"):
         pack(str(folder), rulebook("imagery"), tmp_path / "a.rar")
     with pytest.raises(BadInput, match="cannot be written"):
-        pack(str(folder), rulebook("imagery"), tmp_path / "none" / "a.zip", "3.10")
+        pack(str(folder), rulebook("imagery"), tmp_path / "a.zip" / "b.zip", "3.10")
     assert main(["pack", str(folder), "--challenge", "imagery", "-o", str(tmp_path / "b.zip")]) == 1
     assert main(["pack", "nowhere", "--challenge", "imagery", "-o", str(tmp_path / "b.zip")]) == 2
     assert main(["pack", str(folder), "--challenge", "imagery", "--python", "3.77", "-o", str(tmp_path / "b.zip")]) == 2

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import bciarena
+from bciarena.places import cache_folder
+from bciarena.writing import whole_file
 
 HOME = Path(bciarena.__file__).parent
 
@@ -27,8 +28,7 @@ class KeptRows:
     """
 
     def __init__(self, fresh: bool = False, stale: bool = False) -> None:
-        home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        self.folder = Path(home).expanduser() / "bciarena" / "bench"
+        self.folder = cache_folder() / "bench"
         self.fresh, self.stale = fresh, stale
 
     def find(self, key: str, code: str) -> dict[str, Any] | None:
@@ -40,10 +40,8 @@ class KeptRows:
         return row if self.stale or not row["stale"] else None
 
     def keep(self, key: str, code: str, row: dict[str, Any]) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        part = self.folder / f".{key}.{os.getpid()}"
-        part.write_text(json.dumps(row | {"code": code}), "utf-8")
-        part.replace(self.folder / f"{key}.json")
+        with whole_file(self.folder / f"{key}.json") as beside:
+            beside.write_text(json.dumps(row | {"code": code}), "utf-8")
 
 
 def key_of(*parts: str) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-
+from bciarena.bars import progress_bar
 from bciarena.errors import EntryFailed
 from bciarena.service.client import Client
 
@@ -30,16 +28,15 @@ def line_of(run: dict[str, Any]) -> str:
 
 def follow_run(client: Client, run_id: int) -> dict[str, Any]:
     """Wait until a run has ended, showing where it is."""
-    console = Console(stderr=True)
     said = ""
-    with Progress(TextColumn("{task.description}"), BarColumn(), console=console, transient=True) as shown:
+    with progress_bar() as shown:
         task = shown.add_task("queued", total=1.0)
         while True:
             run: dict[str, Any] = client.call("GET", f"/submissions/{run_id}")
             words = _words(run)
             shown.update(task, description=words, completed=run["progress"].get("share", 0.0))
-            if run["state"] != said and not console.is_terminal:
-                console.print(words, highlight=False)
+            if run["state"] != said and not shown.console.is_terminal:
+                shown.console.print(words, highlight=False)
             said = run["state"]
             # The interval is drawn just after the run has ended.
             if run["final"] and (run["ranked"] is not None or run["state"] not in ("scored", "failed")):

@@ -54,24 +54,14 @@ def shown_live() -> Callable[[bytes], str]:
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[Progress], None]]:
     """A bar on stderr, fed with a match's progress; plain silence where stderr is no terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, ProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+    from bciarena.bars import progress_bar
 
-    columns: tuple[ProgressColumn, ...] = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[at]}"),
-    )
-    console = Console(stderr=True)
-    clocks = (TimeElapsedColumn(), TimeRemainingColumn())
-    bar = Bar(*columns, *clocks, console=console, transient=True, disable=not console.is_terminal)
-    with bar:
-        task = bar.add_task(what, total=None, at="starting")
+    with progress_bar() as bar:
+        task = bar.add_task(what, total=None)
 
         def show(now: Progress) -> None:
             trial = f" trial {now.trial}" if now.trial else ""
             at = f"subject {now.subject} block {now.block}{trial}, {now.reports} reports"
-            bar.update(task, total=now.total_packets, completed=now.packets, at=at)
+            bar.update(task, total=now.total_packets, completed=now.packets, description=f"{what}: {at}")
 
         yield show

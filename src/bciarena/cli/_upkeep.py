@@ -17,10 +17,8 @@ Stored = Annotated[str | None, typer.Option(help="Folder or fsspec URL of the si
 @contextmanager
 def steps(words: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on the terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from bciarena.bars import progress_bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with progress_bar() as bar:
         task = bar.add_task(words, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -22,8 +22,8 @@ def main(
 ) -> None:
     """A run as one self-contained page: score, figures, replay."""
     from bciarena.contests import known
-    from bciarena.recording.write import wanted_file
     from bciarena.report.page import render
+    from bciarena.writing import wanted_file
 
     known(challenge)
     text = render(run, language, data)

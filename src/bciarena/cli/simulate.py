@@ -35,8 +35,8 @@ def main(
     from dataclasses import asdict
 
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from bciarena.bars import progress_bar
     from bciarena.contests import rulebook
     from bciarena.errors import BadInput
     from bciarena.plaintext import json_text
@@ -53,8 +53,7 @@ def main(
         signal.SIGTERM, signal.default_int_handler
     )  # ended from outside: what is half-made goes, as by Ctrl-C
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
+    with progress_bar(stays=True) as progress:
         task = progress.add_task(f"{name} {order.split}", total=order.files)
         summary = make(
             order,

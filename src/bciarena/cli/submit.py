@@ -22,8 +22,8 @@ def main(
     import tempfile
 
     from rich.console import Console
-    from rich.progress import Progress
 
+    from bciarena.bars import progress_bar
     from bciarena.cli._following import follow_run, line_of, result_of
     from bciarena.errors import BadInput
     from bciarena.plaintext import json_text
@@ -45,7 +45,7 @@ def main(
         path = package
         if package.is_dir():
             path = Path(shutil.make_archive(str(Path(work) / package.resolve().name), "zip", package))
-        with Progress(console=Console(stderr=True), transient=True) as shown:
+        with progress_bar() as shown:
             task = shown.add_task("uploading", total=path.stat().st_size)
             version = client.upload(entries[name]["id"], path, lambda n: shown.advance(task, n))
     for words in version["about"].get("warnings", []):

@@ -145,24 +145,15 @@ def _quietly(line: str) -> None:
 
 def _watch(cells: list[Cell], queue: Queue, stop: Any) -> None:
     """The display: one bar for all, one line for each running match; ends the work when all is done."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
     from sqlalchemy.exc import SQLAlchemyError
 
+    from bciarena.bars import progress_bar
     from bciarena.jobs.db import is_unreachable, why
     from bciarena.jobs.model import ENDED
     from bciarena.jobs.sweep import is_done, jobs_of
 
     names = {cell.job: f"{cell.entry} on {Path(cell.data).name}, seed {cell.seed}" for cell in cells}
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+    with progress_bar(stays=True) as bar:
         whole = bar.add_task("runs", total=len(cells))
         lines: dict[int, Any] = {}
         away = False

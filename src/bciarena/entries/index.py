@@ -34,6 +34,7 @@ from typing import IO, Any
 from packaging.utils import canonicalize_name
 
 from bciarena.errors import BadInput, Fault
+from bciarena.places import cache_folder
 
 ASK_PIP = """
 import json
@@ -100,11 +101,6 @@ def _asked(executable: Path, variables: tuple[tuple[str, str], ...]) -> Settings
         tuple(said["trusted_hosts"] or []),
         float(said["timeout"] or 60),
     )
-
-
-def cache_folder() -> Path:
-    """What may be lost: XDG_CACHE_HOME/bciarena."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "bciarena"
 
 
 def wheelhouse() -> Path:

@@ -27,6 +27,7 @@ from bciarena.entries.model import Package
 from bciarena.entries.package import open_entry
 from bciarena.entries.requirements import read_requirements
 from bciarena.errors import BadInput, EntryFailed
+from bciarena.writing import wanted_file
 
 # Runs in the entry's Python (3.8 and later). Compiling executes nothing of the source.
 COMPILE = """
@@ -173,10 +174,5 @@ def _tar_gz(root: Path, names: tuple[str, ...]) -> bytes:
 
 
 def _write(out: Path, content: bytes) -> None:
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        part.replace(out)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise BadInput(f"{out}: cannot be written ({error.strerror})") from error
+    with wanted_file(out) as beside:
+        beside.write_bytes(content)

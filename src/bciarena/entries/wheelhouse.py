@@ -10,8 +10,9 @@ from pathlib import Path
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from bciarena.entries.environments import RECORD
-from bciarena.entries.index import cache_folder, wheelhouse
+from bciarena.entries.index import wheelhouse
 from bciarena.errors import BadInput
+from bciarena.places import cache_folder
 from bciarena.writing import whole_file
 
 LIST = "wheels.json"

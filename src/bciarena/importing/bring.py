@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +19,7 @@ from bciarena.importing.meanings import meanings_of
 from bciarena.importing.sources import pieces
 from bciarena.recording.contest import read_block
 from bciarena.recording.write import write_contest
+from bciarena.writing import whole_folder
 
 
 def bring_in(
@@ -43,19 +42,10 @@ def bring_in(
     dict
         Subjects, blocks, trials and, per block, what was adapted; also written to ``import.json`` in the folder.
     """
-    if out.exists() and any(out.iterdir()) and not force:
-        raise BadInput(f"{out}: exists and is not empty; choose another folder or give --force")
-    work = out.with_name(f".{out.name}.{os.getpid()}.part")
-    shutil.rmtree(work, ignore_errors=True)
-    try:
+    with whole_folder(out, force) as work:
         pool = _idle(book, idle) if idle else None
         report = _blocks(book, source, work, events or {}, subjects, splice, pool, seed, tell)
         (work / "import.json").write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", "utf-8")
-        if out.exists():
-            shutil.rmtree(out)
-        os.replace(work, out)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
     return report
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from bciarena import places
+
 
 def home() -> Path:
     """The folder of this user's database and storage; ``ARENA_HOME`` moves it."""
@@ -29,4 +31,4 @@ def cache_folder() -> Path:
     named = os.environ.get("ARENA_CACHE")
     if named:
         return Path(named).absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bciarena" / "fetched"
+    return places.cache_folder() / "fetched"

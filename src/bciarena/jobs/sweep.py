@@ -23,7 +23,7 @@ from bciarena.jobs.shards import enqueue_match
 from bciarena.jobs.storage import Storage
 from bciarena.plaintext import table_cell
 from bciarena.recording import open_recording
-from bciarena.recording.write import whole_file
+from bciarena.writing import whole_file
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from bciarena.errors import BadInput
 from bciarena.recording.model import CHUNK_N, Block, Event, Subject
 from bciarena.recording.montages import NOT_SCALP
 from bciarena.recording.spool import spool
-from bciarena.recording.write import whole_file
+from bciarena.writing import whole_file
 
 TO_MICROVOLT = {"": 1.0, "µV": 1.0, "uV": 1.0, "μV": 1.0, "mV": 1e3, "V": 1e6, "nV": 1e-3}
 DTYPES = {"IEEE_FLOAT_32": "<f4", "INT_16": "<i2"}

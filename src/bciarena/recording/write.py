@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,31 +12,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from bciarena.errors import BadInput
+from bciarena.writing import whole_file
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed time stamp, so that the same content gives the same bytes
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Give a name beside ``path`` to write to; rename it when all went well, remove it otherwise."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield beside
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-@contextmanager
-def wanted_file(path: Path) -> Iterator[Path]:
-    """``whole_file`` for a name the user gave: what cannot be written is told in one line."""
-    try:
-        with whole_file(path) as beside:
-            yield beside
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written ({error.strerror or error}); nothing half-made is left") from error
 
 
 def write_contest(path: Path, data: NDArray[Any], rate: int, channels: tuple[str, ...], compress: bool = False) -> None:

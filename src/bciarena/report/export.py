@@ -10,8 +10,8 @@ from typing import Any
 
 from bciarena.errors import BadInput
 from bciarena.plaintext import table_cell
-from bciarena.recording.write import wanted_file
 from bciarena.report.kept import KeptRun, open_run
+from bciarena.writing import wanted_file
 
 COLUMNS = {
     "challenge": "rulebook id",

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 from bciarena.errors import BadInput
-from bciarena.recording.write import wanted_file
 from bciarena.report.page import render
+from bciarena.writing import wanted_file
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync", "--no-first-run"]

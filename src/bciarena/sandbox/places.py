@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import bciarena
-from bciarena.entries.index import cache_folder
 from bciarena.entries.model import Interpreter
+from bciarena.places import cache_folder
 from bciarena.sandbox.libraries import system_tree
 
 OURS = Path(bciarena.__file__).resolve().parent

@@ -23,6 +23,7 @@ from bciarena.sandbox import bwrap
 from bciarena.sandbox.box import Box, Sandbox
 from bciarena.sandbox.errand import run_errand, too_much, workplace
 from bciarena.sandbox.limits import Limits
+from bciarena.writing import whole_folder
 
 PLENTY = Limits(memory_mib=16384, tmp_mib=1024)  # training holds a whole set in memory, where a match holds a packet
 MOST_MIB = 4096  # of a model
@@ -127,12 +128,9 @@ def _bring_home(work: Path, out: Path) -> list[str]:
 
     The entry is gone by now, and ``too_much`` has bounded how many, how deep and how large they are.
     """
-    beside = out.with_name(f".{out.name}.{os.getpid()}.part")
-    shutil.rmtree(beside, ignore_errors=True)
     names = []
     until_s = time.monotonic() + COPY_S
-    try:
-        beside.mkdir(parents=True)
+    with whole_folder(out, force=True) as beside:
         for where, folders, files in os.walk(work):
             inside = Path(where).relative_to(work)
             for name in folders + files:
@@ -143,17 +141,13 @@ def _bring_home(work: Path, out: Path) -> list[str]:
                 elif stat.S_ISREG(mode):
                     if time.monotonic() > until_s:
                         raise Fault(f"the model could not be copied within {COPY_S} s")
-                    shutil.copyfile(source, target)
+                    try:
+                        shutil.copyfile(source, target)
+                    except PermissionError as error:
+                        if Path(error.filename or "").is_relative_to(work):
+                            raise EntryFailed("crashed", "training left a file that may not be read") from error
+                        raise
                     names.append(one_line(str(inside / name), 300))
         if not names:
             raise EntryFailed("crashed", "training ended without writing anything")
-        if out.exists():
-            shutil.rmtree(out)
-        os.replace(beside, out)
-    except PermissionError as error:
-        if error.filename and Path(error.filename).is_relative_to(work):
-            raise EntryFailed("crashed", "training left a file that may not be read") from error
-        raise
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
     return sorted(names)

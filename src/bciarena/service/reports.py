@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from importlib.metadata import version
 from pathlib import Path
 
 from bciarena.service.models import Submission
 from bciarena.service.site import Site
+from bciarena.writing import whole_file
 
 KEPT = 200
 _making = threading.Lock()  # one at a time: however many ask for a page at once, it is drawn once
@@ -35,10 +35,8 @@ def _make(site: Site, submission: Submission, run: str, lang: str, kept: Path) -
     from bciarena.report.page import render
 
     html = render(site.storage.fetch(run), lang, site.storage.fetch(submission.phase.data))
-    kept.parent.mkdir(exist_ok=True)
-    beside = kept.with_suffix(f".{os.getpid()}.part")
-    beside.write_text(html, "utf-8")
-    os.replace(beside, kept)
+    with whole_file(kept) as beside:
+        beside.write_text(html, "utf-8")
     pages = sorted(kept.parent.glob("*.html"), key=lambda path: path.stat().st_mtime)
     for path in pages[:-KEPT]:
         path.unlink(missing_ok=True)

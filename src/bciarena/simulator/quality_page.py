@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.recording import open_recording
-from bciarena.recording.write import wanted_file
 from bciarena.simulator.head import electrodes
 from bciarena.simulator.quality import ERD_HZ, ERD_S, TRACE_HZ, Quality, measure
 from bciarena.simulator.quality_zh import chinese
+from bciarena.writing import wanted_file
 
 Array = NDArray[np.float64]
 Say = Callable[[str], str]

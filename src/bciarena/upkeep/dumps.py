@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from bciarena.errors import BadInput, Fault
 from bciarena.jobs import db
+from bciarena.writing import whole_file
 
 
 def dump(engine: sa.Engine, target: Path) -> None:
@@ -44,10 +45,9 @@ def load(source: Path, kind: str, url: str) -> None:
     if said != "ok":
         raise Fault(f"the database in the backup is damaged: {said}")
     final = Path(str(target.database))
-    beside = final.with_name(f"{final.name}.part")
-    shutil.copyfile(source, beside)
-    os.chmod(beside, 0o600)
-    os.replace(beside, final)
+    with whole_file(final) as beside:
+        shutil.copyfile(source, beside)
+        os.chmod(beside, 0o600)
 
 
 def is_free(url: str) -> bool:

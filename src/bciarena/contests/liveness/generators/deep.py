@@ -175,10 +175,9 @@ def _shown(steps: int, say: Callable[[str], None] | None) -> Iterator[Callable[[
 
         yield tell
         return
-    from rich.console import Console
-    from rich.progress import Progress
+    from bciarena.bars import progress_bar
 
-    with Progress(console=Console(stderr=True)) as progress:
+    with progress_bar(stays=True) as progress:
         task = progress.add_task("training the deep generator", total=steps)
         yield lambda: progress.advance(task)
 
