@@ -15,7 +15,7 @@ ONCE = {
     "from rich.progress import": {"bars.py", "demo.py", "contests/speller/fit.py"},  # demo names its type, fit tracks
     "PR_SET_PDEATHSIG =": {"processes.py"},
     "os.getpid()}.part": {"writing.py"},
-    '"ledger.jsonl"': {"runs/folder.py", "runs/schema.py", "service/api/runs.py", "service/pages/runs.py"},
+    '"ledger.jsonl"': {"runs/folder.py", "runs/schema.py"},
     '"think.npz"': {"runs/folder.py"},
     '"layout.json"': {"runs/folder.py", "runs/schema.py"},
     '"output.jsonl"': {"runs/folder.py", "runs/schema.py"},

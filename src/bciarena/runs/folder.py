@@ -103,6 +103,11 @@ class RunFolder:
         """score.json."""
         return Result(self._json(SCORE) or {})
 
+    @classmethod
+    def score_from(cls, content: bytes, where: str) -> Result:
+        """score.json as it was fetched from elsewhere; strictly."""
+        return Result(cls(Path(where))._checked(SCORE, content.decode("utf-8", "replace"), FILES[SCORE]))
+
     def layout(self) -> list[LayoutBlock]:
         """Where trials lie."""
         return self._json(LAYOUT) or []

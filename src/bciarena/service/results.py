@@ -6,7 +6,6 @@ may die at any line, and two who do it at once agree.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -19,6 +18,7 @@ from bciarena.jobs.model import Job
 from bciarena.jobs.storage import Storage
 from bciarena.report.statistics import bootstrap_interval
 from bciarena.runs import RunFolder, rescore
+from bciarena.runs.folder import SCORE
 from bciarena.service.models import Contest, Phase, Result, Submission
 from bciarena.service.troubles import not_waiting
 from bciarena.verdicts import VOID
@@ -48,7 +48,7 @@ def settle(session: Session, storage: Storage, submission: Submission, job: Job)
 
 def score_of_run(storage: Storage, run: str) -> dict[str, Any]:
     """The whole score.json of a stored run folder, trials included."""
-    return dict(json.loads(storage.read(run, "score.json")))
+    return RunFolder.score_from(storage.read(run, SCORE), run)
 
 
 def is_boxed(sandbox: str) -> bool:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import select
 
 from bciarena.jobs.model import Job
+from bciarena.runs.folder import LEDGER
 from bciarena.service import contests, limits, submissions, teams, uploads
 from bciarena.service.api.caller import ERRORS, LARGEST_ID, ACaller, Body, Caller, Id
 from bciarena.service.models import Entry, Membership, Submission, Version
@@ -217,4 +218,4 @@ def ledger(submission_id: Id, call: Caller = ACaller) -> Response:
     result = submissions.current_result(call.session, run)
     if result is None or not result.run:
         raise not_found()
-    return Response(call.site.storage.read(result.run, "ledger.jsonl"), media_type="application/x-ndjson")
+    return Response(call.site.storage.read(result.run, LEDGER), media_type="application/x-ndjson")

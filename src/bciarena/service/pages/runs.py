@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -13,6 +12,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from bciarena.contests import rulebook as find_rulebook
 from bciarena.errors import Fault
 from bciarena.jobs.model import ENDED, Job
+from bciarena.runs.folder import LEDGER
 from bciarena.service import figures, submissions
 from bciarena.service.contests import may_manage
 from bciarena.service.middleware import REPORT_POLICY
@@ -125,7 +125,7 @@ def _stored(page: Page, run_id: int) -> tuple[Submission, Result]:
 @router.get("/runs/{run_id}/ledger")
 def ledger(run_id: int, page: Page = APage) -> Response:
     _, result = _stored(page, run_id)
-    content = page.site.storage.read(str(result.run), "ledger.jsonl")
+    content = page.site.storage.read(str(result.run), LEDGER)
     name = f'attachment; filename="run-{run_id}-ledger.jsonl"'
     return Response(content, media_type="application/x-ndjson", headers={"content-disposition": name})
 
@@ -135,7 +135,7 @@ def score_file(run_id: int, page: Page = APage) -> Response:
     run, result = _stored(page, run_id)
     if not submissions.sees_truth(page.account, run):
         raise not_found()
-    return JSONResponse(json.loads(page.site.storage.read(str(result.run), "score.json")))
+    return JSONResponse(score_of_run(page.site.storage, str(result.run)))
 
 
 @router.get("/runs/{run_id}/report")
