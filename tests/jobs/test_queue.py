@@ -279,3 +279,22 @@ def test_who_was_not_looking_sweeps_nobody(queue: Queue) -> None:
     assert queue.sweep() == 0
     time.sleep(0.6)
     assert queue.sweep() == 0
+
+
+def test_matches_that_must_stay_apart_do_not_run_at_once(queue: Queue) -> None:
+    scout = queue.put("noop", {}, team="a", apart="data of a")
+    rider = queue.put("noop", {}, team="b", apart="data of a")
+    free = queue.put("noop", {}, team="b", apart="other data of a")
+    first, second = take(queue), take(queue)
+    assert {first.job, second.job} == {scout, free}
+    assert queue.lease("w") is None
+    assert queue.commit(first if first.job == scout else second, OK)
+    assert take(queue).job == rider
+
+
+def test_shards_of_one_match_run_side_by_side_and_those_of_another_wait(queue: Queue) -> None:
+    with writing(queue.engine) as session:
+        joins = [enqueue(session, "join", {}, apart="x").id for _ in range(2)]
+        shards = {join: [enqueue(session, "noop", {}, parent=join, apart="x").id for _ in range(2)] for join in joins}
+    assert {take(queue).job, take(queue).job} == set(shards[joins[0]])
+    assert queue.lease("w") is None

@@ -33,6 +33,7 @@ class Opened:
     model: Path | None = None
     image: str | None = None
     requirements: Path | None = None
+    ranked: bool = False
 
     @cached_property
     def interpreter(self) -> Interpreter:
@@ -43,7 +44,9 @@ class Opened:
 
     def player(self, limits: Limits | None = None) -> Player:
         """What plays it in a match, in a new box each time."""
-        return boxed(self.package, self.interpreter, sandbox=self.sandbox, model=self.model, limits=limits)
+        return boxed(
+            self.package, self.interpreter, sandbox=self.sandbox, model=self.model, limits=limits, ranked=self.ranked
+        )
 
     def run(
         self,
@@ -107,7 +110,8 @@ def opened(
     sandbox: Sandbox = "bwrap",
     model: Path | None = None,
     boxed: bool = False,
+    ranked: bool = False,
 ) -> Iterator[Opened]:
     """Open an entry (see `open_entry`) to play or train it; its copy is removed afterwards."""
     with open_entry(spec, rulebook, entry=entry, python=python, boxed=boxed) as package:
-        yield Opened(rulebook, package, sandbox, model, image, requirements)
+        yield Opened(rulebook, package, sandbox, model, image, requirements, ranked)

@@ -27,6 +27,8 @@ class Job(Base):
         Whose it is, for fair share and limits; empty: nobody's.
     team_limit : int or None
         How many jobs of the team may run when this one starts.
+    apart : str or None
+        Two matches with the same word here never run at the same time: one could tell the other what comes.
     parent : int or None
         The job that waits for this one.
     state : str
@@ -64,6 +66,7 @@ class Job(Base):
     memory_mb: Mapped[int] = mapped_column(default=0)
     payload: Mapped[dict[str, Any]] = mapped_column(default=dict)
     parent: Mapped[int | None] = mapped_column(sa.ForeignKey("jobs.id"), index=True)
+    apart: Mapped[str | None]
 
     state: Mapped[str] = mapped_column(default="queued")
     attempt: Mapped[int] = mapped_column(default=0)

@@ -76,8 +76,8 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
 
     The payload: ``challenge``; ``entry`` (a stored file or folder, or ``@name``), with ``file`` (``module.py:Class``
     inside the stored folder) or ``target`` where needed; ``data`` and ``model`` (stored); ``data_digest`` of the
-    recording; ``clock``, ``sandbox``, ``python``, ``seed``, ``budget_s``; ``subject`` for a shard. What is left out is
-    as in ``arena run``.
+    recording; ``clock``, ``sandbox``, ``python``, ``seed``, ``budget_s``; ``subject`` for a shard;
+    ``ranked`` for what strangers send. What is left out is as in ``arena run``.
     """
     from bciarena.contests import rulebook as find_rulebook
     from bciarena.entries.opened import opened
@@ -87,6 +87,9 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
 
     sandbox = payload.get("sandbox", "bwrap")
     if sandbox == "bwrap" and (reason := _no_box()):
+        raise Unwell(reason)
+    ranked = payload.get("ranked", False)
+    if ranked and (reason := _no_ranking()):
         raise Unwell(reason)
     book = find_rulebook(payload["challenge"])
     with ExitStack() as stack:
@@ -109,6 +112,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
                     sandbox=sandbox,
                     model=model,
                     boxed=sandbox == "bwrap",
+                    ranked=ranked,
                 )
             )
         except BadInput as error:
@@ -168,6 +172,13 @@ def _no_box() -> str | None:
     from bciarena.sandbox import why_not
 
     return why_not()
+
+
+@functools.cache
+def _no_ranking() -> str | None:
+    from bciarena.sandbox.probe import why_not_ranked
+
+    return why_not_ranked()
 
 
 def entry_spec(payload: dict[str, Any], storage: Storage) -> str:

@@ -39,6 +39,7 @@ def enqueue(
     cpus: float = 1.0,
     memory_mb: int = 0,
     parent: int | None = None,
+    apart: str | None = None,
 ) -> Job:
     """Add a job inside the caller's (writing) transaction; the same ``key`` again gives the job that is there."""
     if key is not None:
@@ -55,6 +56,7 @@ def enqueue(
         cpus=cpus,
         memory_mb=memory_mb,
         parent=parent,
+        apart=apart,
     )
     session.add(job)
     session.flush()
@@ -67,12 +69,19 @@ def to_do() -> sa.Select[tuple[int]]:
     """Ids of what may start now, best first: one per team and priority.
 
     Higher priority first; then the team with fewest running jobs, then the one whose turn is longest ago, then the
-    older job. A team at its limit, a job before its time and a join whose shards are not done are not in the list.
+    older job. A team at its limit, a job before its time, a join whose shards are not done, and
+    a match that must stay apart from a running one are not in the list.
     """
-    mine, child, turn = aliased(Job), aliased(Job), aliased(Job)
+    mine, child, turn, other = aliased(Job), aliased(Job), aliased(Job), aliased(Job)
     running = sa.select(Job.team, sa.func.count().label("n")).where(Job.state == "leased").group_by(Job.team).subquery()
     in_use = sa.func.coalesce(running.c.n, 0)
     shards_left = sa.exists().where(child.parent == mine.id, child.state.in_(("queued", "leased")))
+    # Shards of one match may run side by side: each plays other data.
+    in_the_way = sa.exists().where(
+        other.state == "leased",
+        other.apart == mine.apart,
+        sa.func.coalesce(other.parent, other.id) != sa.func.coalesce(mine.parent, mine.id),
+    )
     heads = (
         sa.select(mine.team, mine.priority, sa.func.min(mine.id).label("id"), sa.func.min(in_use).label("in_use"))
         .outerjoin(running, running.c.team == mine.team)
@@ -82,6 +91,7 @@ def to_do() -> sa.Select[tuple[int]]:
             sa.or_(mine.ready_at <= now_s(), mine.ready_at > now_s() + max(RETRY_S)),
             sa.or_(mine.team_limit.is_(None), mine.team_limit > in_use),
             sa.or_(mine.kind != "join", ~shards_left),
+            sa.or_(mine.apart.is_(None), ~in_the_way),
         )
         .group_by(mine.team, mine.priority)
         .subquery()

@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import bciarena
+from bciarena.entries.index import cache_folder
 from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, Fault
 from bciarena.sandbox import bwrap, nobox, readable
-from bciarena.sandbox.cgroups import Group, make_group
+from bciarena.sandbox.cgroups import NO_GROUP, Group, make_group
+from bciarena.sandbox.copies import own_place
 from bciarena.sandbox.limits import MIB, Limits
 from bciarena.sandbox.places import interpreter_places
 from bciarena.sandbox.seccomp import UNIX, filter_bytes
@@ -49,6 +51,7 @@ class Box:
     out: Path | None = None
     families: tuple[int, ...] = (UNIX,)
     platform: bool = False  # whether it sees this platform's code: only where the code it runs is ours
+    ranked: bool = False  # of somebody who wants to win: nothing shared with other boxes, and limits by a cgroup
 
     def __post_init__(self) -> None:
         self.group: Group = Group()
@@ -111,6 +114,11 @@ class Box:
         shown += [(library / room, bwrap.LIB / "arenabox" / room) for room in CLIENT]
         if self.platform:
             shown.append((show(LIBRARY), bwrap.LIB / "bciarena"))
+        model = show(self.model) if self.model else None
+        if self.ranked:
+            place = self._stack.enter_context(own_place(cache_folder() / "copies"))
+            shown, hidden = place.copies(shown, hidden), []
+            model = place.copies([(model, model)], [])[0][0] if model else None
         view = bwrap.View(
             package=show(self.package.root),
             shown=shown,
@@ -118,7 +126,7 @@ class Box:
             proc=bwrap.proc_names(),
             as_root=os.geteuid() == 0,
             limits=self.limits,
-            model=show(self.model) if self.model else None,
+            model=model,
             data=show(self.data) if self.data else None,
             out=self.out,
         )
@@ -128,6 +136,8 @@ class Box:
         rules = _memory_file("arena-seccomp", filter_bytes(self.families))
         self.group = make_group(self.limits)
         self._stack.callback(self.group.close)
+        if self.ranked and not self.group.folders:
+            raise Fault(f"a ranked run needs a cgroup: {NO_GROUP}")
         command = ["/bin/sh", "-c", JOIN, "sh", *map(str, self.group.folders), "--"]
         # Options stay out of the command line and our environment out of the process: the box can read both.
         command += [program, "--args", str(args), "--seccomp", str(rules), "--"]

@@ -13,6 +13,9 @@ from bciarena.errors import Fault
 from bciarena.sandbox.limits import MIB, Limits
 
 PREFIX = "arena-"
+NO_GROUP = (
+    "run the worker as root, or give it a delegated one (systemd-run --user --scope -p Delegate=yes arena worker)"
+)
 LIMIT_V1 = "memory.limit_in_bytes"
 HUGE_PAGE = 2 * MIB  # the largest piece in which memory is taken
 _count = itertools.count(1)

@@ -18,6 +18,7 @@ class Limits:
     open_files: int = 1024
     file_mib: int = 0  # one file; 0: as large as the private tmp
     output_kib: int = 1024  # kept of stdout and of stderr
+    load_s: float = 300.0  # from its start to its first packet, as a part of the budget
     after_finish_s: float = 5.0  # to leave by itself once the finish flag was out (R18)
 
     def rlimits(self, cpu_s: float) -> dict[str, int]:

@@ -22,6 +22,8 @@ from bciarena.wire.host import Host
 from bciarena.wire.page import Malformed
 
 WATCH_S = 0.25  # how often CPU time and memory are looked at
+LONG_LOAD_S = 10.0  # worth telling
+START_S = 600.0  # for making a box, copies of its interpreter included
 REASON_LINES = 12
 FEW_REPORTS, REPORTS_A_PACKET = 1000, 4  # beyond that it is the ledger, and our memory, that is aimed at
 FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT})
@@ -36,6 +38,7 @@ def boxed(
     sandbox: Sandbox = "bwrap",
     model: Path | None = None,
     limits: Limits | None = None,
+    ranked: bool = False,
 ) -> Player:
     """A player that runs an entry in a box of its own, under its own interpreter.
 
@@ -45,6 +48,8 @@ def boxed(
         ``none`` is for debugging: the run is marked unsandboxed.
     model : Path or None
         A folder written by ``arena train``; appears read-only as ``model/`` under the entry's working directory.
+    ranked : bool
+        Whether the box shares no file with others that run at the same time, and must have a cgroup.
     """
     if package.needs_model and model is None:
         raise BadInput(f"{package.name}: needs a model: run arena train first and give its folder with --model")
@@ -52,7 +57,7 @@ def boxed(
         raise BadInput(f"{model}: no such model folder; arena train writes one")
 
     def player(match: Match) -> End:
-        with Box(package, interpreter, sandbox, limits or Limits(), model) as box:
+        with Box(package, interpreter, sandbox, limits or Limits(), model, ranked=ranked) as box:
             return _Serving(match, box).run()
 
     return player
@@ -67,7 +72,9 @@ class _Serving:
         most = box.limits.output_kib * 1024
         self.outputs = outputs(match.folder, most)
         self.began_s = time.monotonic()
-        self.deadline_s = self.began_s + match.budget_s
+        self.deadline_s = self.began_s + START_S  # until the box stands: from then on the budget runs
+        self.standing_s: float | None = None
+        self.load_s = 0.0  # from there to the first packet
         self.watch_s = self.began_s + WATCH_S
         self.ready = self.done = False
         self.reports = 0
@@ -194,6 +201,11 @@ class _Serving:
     def _look(self) -> bool:
         """Look at clock, CPU time and memory; False when the entry must be ended."""
         now_s = time.monotonic()
+        if self.host.greeted and self.standing_s is None:
+            self.standing_s = now_s
+            self.deadline_s = now_s + self.match.budget_s
+        if self.standing_s is not None and not self.match.packets:
+            self.load_s = now_s - self.standing_s
         self.watch_s = min(now_s + WATCH_S, max(self.deadline_s, now_s + 0.001))
         used = self.box.usage()
         self.cpu_s = max(self.cpu_s, used.cpu_s)
@@ -204,6 +216,8 @@ class _Serving:
             else:
                 words = f"took longer than its budget of {budget_s:.0f} s"
             self.stopped = ("over_budget", words)
+        elif self.load_s > self.box.limits.load_s:
+            self.stopped = ("over_budget", f"did not ask for its first packet within {self.box.limits.load_s:.0f} s")
         elif self.cpu_s > budget_s:
             self.stopped = ("over_budget", f"used more CPU time than its budget of {budget_s:.0f} s")
         elif words := self.box.over(used):
@@ -227,6 +241,8 @@ class _Serving:
         verdict, words = self._verdict(code)
         notes = [f"{o.name} was cut: {o.size} bytes printed, {o.most} kept" for o in self.outputs if o.cut]
         notes += [f"warning: {warning}" for warning in (*self.box.package.warnings, *self.box.interpreter.warnings)]
+        if self.load_s > LONG_LOAD_S:
+            notes.append(f"{self.load_s:.0f} s passed before it asked for its first packet; they count in its budget")
         if self.box.sandbox == "none":
             notes.append("unsandboxed: the entry ran with this user's rights; not for ranking")
         if verdict != "ok" and self.match.finish_seen:  # the outcome was fixed by then (R18)

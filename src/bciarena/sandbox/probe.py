@@ -8,6 +8,7 @@ import shutil
 import subprocess
 
 from bciarena.sandbox.box import MISSING
+from bciarena.sandbox.seccomp import MACHINES
 
 
 def why_not() -> str | None:
@@ -15,8 +16,8 @@ def why_not() -> str | None:
     program = shutil.which("bwrap")
     if program is None:
         return MISSING
-    if platform.machine() != "x86_64":
-        return f"the box is made for x86_64 machines, this is {platform.machine()}"
+    if platform.machine() not in MACHINES:
+        return f"the box is made for {' and '.join(MACHINES)}, this is {platform.machine()}"
     user = [] if os.geteuid() == 0 else ["--unshare-user", "--disable-userns"]
     command = [program, *user, "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--size", "4096"]
     command += ["--tmpfs", "/tmp", "--proc", "/proc", "/bin/true"]
@@ -28,3 +29,13 @@ def why_not() -> str | None:
         words = tried.stderr.strip().splitlines()[-1:] or [f"exit code {tried.returncode}"]
         return f"bubblewrap does not work here: {words[0]} (version 0.8 or newer and user namespaces are needed)"
     return None
+
+
+def why_not_ranked() -> str | None:
+    """None when strangers' entries can be ranked here: boxes work, and each can have a cgroup."""
+    from bciarena.sandbox.cgroups import NO_GROUP, make_group
+    from bciarena.sandbox.limits import Limits
+
+    group = make_group(Limits())
+    group.close()
+    return why_not() if group.folders else f"ranked runs need a cgroup, and none can be made here: {NO_GROUP}"

@@ -72,10 +72,24 @@ def _queue(session: Session, version: Version, phase: Phase, team: Team, boxed: 
         "clock": "think",
         # What strangers upload runs boxed or not at all; our own entries may run without a box, and are marked so.
         "sandbox": "none" if team.house and not boxed else BOXED,
+        "ranked": not team.house,
     }
     if version.model:
         payload["model"] = version.model
-    return enqueue(session, "match", payload, team=f"team-{team.id}", team_limit=RUNNING_EACH, priority=priority)
+    apart = None if team.house else f"{phase.data} of the teams around {min(_circle(session, team.id))}"
+    return enqueue(
+        session, "match", payload, team=f"team-{team.id}", team_limit=RUNNING_EACH, priority=priority, apart=apart
+    )
+
+
+def _circle(session: Session, team: int) -> set[int]:
+    """A team and every team that shares a member with one of the circle: their runs could be one person's."""
+    found, new = {team}, {team}
+    while new:
+        people = select(Membership.account_id).where(Membership.team_id.in_(new))
+        new = set(session.scalars(select(Membership.team_id).where(Membership.account_id.in_(people)))) - found
+        found |= new
+    return found
 
 
 @dataclass

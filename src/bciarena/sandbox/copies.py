@@ -1,0 +1,102 @@
+"""Copies of everything a box can map, so that no two boxes that run at the same time share a single page.
+
+Two processes that map the same page of a file can signal to each other through it (a futex belongs to the file, however
+read-only), whatever walls stand between them; and seccomp cannot see where an address points. So ranked boxes take a
+place of their own: a folder with copies of the interpreter, its packages and the system's libraries, made once and held
+by one box at a time.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from bciarena.errors import BadInput, Fault
+
+PLACES = 256
+UNUSED_S = 7 * 86400.0  # a copy that nobody used for so long is removed
+
+
+class Place:
+    """One of the folders with copies; its number is free for others only after it was left."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self.folder, self.number = folder, number
+
+    def copies(self, shown: Sequence[tuple[Path, Path]], hidden: Sequence[Path]) -> list[tuple[Path, Path]]:
+        """The same places, each with a source in this folder; what is hidden is not copied at all."""
+        own = [(self._copy(source, hidden), place) for source, place in shown]
+        kept = {copy.name for copy, _ in own}
+        for copy in self.folder.iterdir():
+            if copy.name not in kept and copy.name != "lock" and time.time() - copy.stat().st_mtime > UNUSED_S:
+                _remove(copy)
+        return own
+
+    def _copy(self, source: Path, hidden: Sequence[Path]) -> Path:
+        inside = [path for path in hidden if source in path.parents]
+        stamps = (
+            [source, *source.glob("python3*"), *source.glob("python3*/*-packages")] if source.is_dir() else [source]
+        )
+        key = "\n".join([*(f"{path} {path.stat().st_mtime_ns}" for path in sorted(stamps)), *map(str, sorted(inside))])
+        copy = self.folder / hashlib.sha256(key.encode()).hexdigest()[:32]
+        if copy.exists():
+            os.utime(copy)  # used today
+            return copy
+        beside = Path(tempfile.mkdtemp(prefix=".part-", dir=self.folder))
+        try:
+            whole = beside / "copy"
+            if source.is_dir():
+                shutil.copytree(source, whole, symlinks=True, ignore=_leave_out(set(inside)))
+            else:
+                shutil.copy2(source, whole)  # of a link: what it points to, as the box would show it
+            os.utime(whole)
+            whole.rename(copy)
+        except shutil.Error as error:
+            raise Fault(f"{source}: cannot be copied for a box: {error.args[0][:1]}") from error
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+        return copy
+
+
+def _leave_out(hidden: set[Path]) -> Callable[[str, list[str]], set[str]]:
+    def ignored(where: str, names: list[str]) -> set[str]:
+        return {name for name in names if Path(where, name) in hidden}
+
+    return ignored
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+@contextmanager
+def own_place(cache: Path) -> Iterator[Place]:
+    """The first place that no running box holds, held until the end; a dead process holds nothing."""
+    for number in range(PLACES):
+        folder = cache / f"{number}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise BadInput(f"{folder}: cannot be written ({error.strerror}); set XDG_CACHE_HOME") from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            continue
+        try:
+            yield Place(folder, number)
+        finally:
+            os.close(lock)
+        return
+    raise Fault(f"{cache}: all {PLACES} places for boxes are taken")
