@@ -90,3 +90,24 @@ def test_every_tmpfs_but_the_read_only_ones_is_bounded(package):
         if word == "--tmpfs" and got[index + 1] != "/":
             assert got[index - 2] == "--size", got[index + 1]
     assert got[-2:] == ["--remount-ro", "/"]
+
+
+def test_no_mount_point_is_made_inside_what_an_entry_brings(package):
+    """bubblewrap before 0.12.0 follows symbolic links there: no place may lie below a bound folder of the entry's."""
+    (package / "model").symlink_to("/etc")
+    got = arguments(view(package, as_root=True, model=Path("/models/m"), out=Path("/o")))
+    places, theirs = [], []
+    for index, word in enumerate(got):
+        if word in ("--ro-bind", "--ro-bind-try", "--bind", "--dev-bind", "--symlink"):
+            places.append(Path(got[index + 2]))
+            if (
+                Path(got[index + 1]).is_relative_to(package)
+                or got[index + 1] in ("/models/m", "/o")
+                or word == "--symlink"
+            ):
+                theirs.append(places[-1])
+        elif word in ("--tmpfs", "--dir", "--proc", "--remount-ro"):
+            places.append(Path(got[index + 1]))
+    assert Path("/entry/Algorithm") in theirs
+    assert not [place for place in places for bound in theirs if bound in place.parents]
+    assert len(set(theirs)) == len(theirs)

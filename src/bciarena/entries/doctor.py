@@ -73,12 +73,15 @@ def _pythons() -> Iterator[Line]:
 
 def _box() -> Iterator[Line]:
     from bciarena.sandbox import why_not
+    from bciarena.sandbox.probe import LINKS_FIXED, bubblewrap_version
 
     program = shutil.which("bwrap")
     if program is None:
         yield Line("bubblewrap", "missing", "not installed", "apt install bubblewrap: without it no upload can be run")
     else:
         version = _first_line([program, "--version"])
+        if bubblewrap_version(program) < LINKS_FIXED:
+            version += " (makes mount points through links, fixed in 0.12.0: our command line offers it none)"
         trouble = why_not()
         who = "root" if os.geteuid() == 0 else "this user"
         yield Line("bubblewrap", "limited" if trouble else "ok", f"{version}, tried as {who}", trouble or "")
@@ -86,8 +89,18 @@ def _box() -> Iterator[Line]:
     yield _cgroups()
     filters = Path("/proc/sys/kernel/seccomp/actions_avail")
     there = filters.exists() or "Seccomp:" in Path("/proc/self/status").read_text()
+    yield _landlock()
     yield Line("seccomp", "ok" if there else "missing", "filters available" if there else "not in this kernel",
                "" if there else "use a kernel with CONFIG_SECCOMP_FILTER")  # fmt: skip
+
+
+def _landlock() -> Line:
+    import ctypes
+
+    version = ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1)  # landlock_create_ruleset: which version?
+    if version < 1:
+        return Line("landlock", "limited", "not in this kernel", "boxes have one wall less around files")
+    return Line("landlock", "ok", f"version {version}: a second wall around files")
 
 
 def _user_namespaces() -> Line:
@@ -102,14 +115,14 @@ def _user_namespaces() -> Line:
 
 
 def _cgroups() -> Line:
-    from bciarena.sandbox.cgroups import make_group
+    from bciarena.sandbox.cgroups import NO_GROUP, make_group
     from bciarena.sandbox.limits import Limits
 
     group = make_group(Limits())
     kind = group.kind
     group.close()
     if kind == "no cgroup":
-        advice = "memory and process limits fall back to rlimits and a watcher; run as root or delegate a cgroup"
+        advice = f"strangers' runs cannot be ranked, limits fall back to rlimits and a watcher; {NO_GROUP}"
         return Line("cgroup", "limited", "none may be made here", advice)
     return Line("cgroup", "ok", f"{kind}: limits on memory and processes")
 

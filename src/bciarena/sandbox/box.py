@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import bciarena
-from bciarena.entries.index import cache_folder
 from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, Fault
+from bciarena.places import cache_folder
 from bciarena.sandbox import bwrap, nobox, readable
 from bciarena.sandbox.cgroups import NO_GROUP, Group, make_group
 from bciarena.sandbox.copies import own_place
@@ -115,7 +115,7 @@ class Box:
         if self.platform:
             shown.append((show(LIBRARY), bwrap.LIB / "bciarena"))
         model = show(self.model) if self.model else None
-        if self.ranked:
+        if self.ranked and self.interpreter.executable != Path(sys.executable):  # ours is gigabytes: SECURITY.md
             place = self._stack.enter_context(own_place(cache_folder() / "copies"))
             shown, hidden = place.copies(shown, hidden), []
             model = place.copies([(model, model)], [])[0][0] if model else None

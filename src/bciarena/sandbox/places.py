@@ -24,7 +24,8 @@ def interpreter_places(interpreter: Interpreter) -> tuple[Shown, list[Path]]:
     shown += [(path, path) for path in [*folders, *outermost(_links(interpreter.executable))]]
     if LOADER_CACHE.is_file():
         shown.append((LOADER_CACHE, LOADER_CACHE))
-    return shown, sorted({*_own_code(folders), *_unused(interpreter.readable)})
+    hidden = {*_own_code(folders), *_unused(interpreter.readable)}
+    return shown, sorted(place for place in hidden if not place.is_symlink())  # bubblewrap would follow a link
 
 
 def _parts(path: Path) -> Iterator[Path]:

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 
 from bciarena.sandbox.box import MISSING
 from bciarena.sandbox.seccomp import MACHINES
+
+OLDEST = (0, 8)
+LINKS_FIXED = (0, 12)  # before it, mount points are made through symbolic links; our command line has none to follow
+
+
+def bubblewrap_version(program: str) -> tuple[int, ...]:
+    """The version's numbers; empty where it does not tell."""
+    try:
+        said = subprocess.run([program, "--version"], env={}, capture_output=True, text=True, timeout=20).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return tuple(map(int, re.findall(r"\d+", said)))[:3]
 
 
 def why_not() -> str | None:
@@ -16,6 +29,10 @@ def why_not() -> str | None:
     program = shutil.which("bwrap")
     if program is None:
         return MISSING
+    version = bubblewrap_version(program)
+    if version < OLDEST:
+        told = ".".join(map(str, version)) or "of unknown version"
+        return f"{program} is {told}; boxes need bubblewrap {OLDEST[0]}.{OLDEST[1]} or newer"
     if platform.machine() not in MACHINES:
         return f"the box is made for {' and '.join(MACHINES)}, this is {platform.machine()}"
     user = [] if os.geteuid() == 0 else ["--unshare-user", "--disable-userns"]
