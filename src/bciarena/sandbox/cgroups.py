@@ -78,9 +78,10 @@ class Group:
 class GroupV1(Group):
     kind = "cgroup v1"
 
-    def __init__(self, memory: Path, pids: Path, cpuacct: Path, limits: Limits) -> None:
+    def __init__(self, memory: Path, pids: Path, cpuacct: Path, limits: Limits, cpu: Path | None = None) -> None:
         self.memory, self.pids, self.cpuacct = memory, pids, cpuacct
-        self.folders = tuple(dict.fromkeys((memory, pids, cpuacct)))
+        # In the cpu hierarchy a box weighs as much as one process, however many it starts: nobody slows a neighbour so.
+        self.folders = tuple(dict.fromkeys((memory, pids, cpuacct, *([cpu] if cpu else []))))
         (memory / LIMIT_V1).write_text(str(limits.memory_mib * MIB))
         swap = memory / "memory.memsw.limit_in_bytes"
         if swap.exists():
@@ -139,7 +140,8 @@ def make_group(limits: Limits, mounts: Path = Path("/proc/mounts"), own: Path = 
         parents = [_parent(first[c], ours.get(c, "")) for c in ("memory", "pids", "cpuacct")]
         folders = [folder for parent in parents if (folder := _make(parent, name, ()))]
         if len(folders) == len(parents):
-            return GroupV1(folders[0], folders[1], folders[2], limits)
+            cpu = _make(_parent(first["cpu"], ours.get("cpu", "")), name, ()) if "cpu" in first else None
+            return GroupV1(folders[0], folders[1], folders[2], limits, cpu)
         for folder in folders:
             folder.rmdir()
     if unified is not None:
