@@ -12,7 +12,7 @@ from bciarena.cli import main
 from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.entries.checkup import check
 from bciarena.entries.packing import pack
-from bciarena.entries.tiny import tiny_recording
+from bciarena.entries.tiny import strict_recording, tiny_recording
 from bciarena.referee import Truth
 from bciarena.sandbox import why_not
 from tests.entries.test_package import write
@@ -29,6 +29,8 @@ class Entry:
         self.left = None
 
     def step(self, packet):
+        if packet.start == 0 and {renews}:
+            self.left = None
         if 249 in packet.data[-1]:
             self.left = {packets}
             {at_trigger}
@@ -41,8 +43,15 @@ class Entry:
 '''
 
 
-def plain(folder: Path, packets: int = 25, at_trigger: str = "pass", each: str = "pass", answer: str = "201") -> str:
-    text = PLAIN.format(packets=packets, at_trigger=at_trigger, each=each, answer=answer)
+def plain(
+    folder: Path,
+    packets: int = 25,
+    at_trigger: str = "pass",
+    each: str = "pass",
+    answer: str = "201",
+    renews: bool = True,
+) -> str:
+    text = PLAIN.format(packets=packets, at_trigger=at_trigger, each=each, answer=answer, renews=renews)
     write(folder, {"mine.py": text})
     return f"{folder}/mine.py:Entry"
 
@@ -82,28 +91,28 @@ def test_r20_of_rehabs_minute_cue_and_rest_of_trials_are_zero_and_nothing_else()
 def test_a_good_entry(tmp_path: Path) -> None:
     found = check(plain(tmp_path), rulebook("imagery"))
     assert (found.problems, found.warnings) == ([], [])
-    assert (found.reports, found.trials, found.dialect) == (6, 6, "D")
+    assert (found.reports, found.trials, found.dialect) == (12, 12, "D")
 
 
 def test_it_never_reports(tmp_path: Path) -> None:
     assert problems(plain(tmp_path, answer="None")) == [
-        "It never reported in 6 trials: each would count as wrong.",
+        "It never reported in 12 trials: each would count as wrong.",
     ]
 
 
 def test_it_reports_in_the_trigger_packet(tmp_path: Path) -> None:
     (words,) = problems(plain(tmp_path, at_trigger="return 201", answer="None"))
-    assert words.startswith("6 of 6 reports came right after the packet that holds the trigger")
+    assert words.startswith("13 of 13 reports came right after the packet that holds the trigger")
 
 
 def test_its_answers_are_no_answers(tmp_path: Path) -> None:
     (words,) = problems(plain(tmp_path, answer="'left'"))
-    assert words == '6 of 6 reports are no valid answers (as "left"); an answer is an integer of 201, 202, 203.'
+    assert words == '12 of 12 reports are no valid answers (as "left"); an answer is an integer of 201, 202, 203.'
 
 
 def test_it_is_late(tmp_path: Path) -> None:
     (words,) = problems(plain(tmp_path, packets=101))
-    assert words == "6 of 6 answers came too late: a trial may use under 4 s of data."
+    assert words == "12 of 12 answers came too late: a trial may use under 4 s of data."
 
 
 SLOW = """import time
@@ -129,7 +138,7 @@ def test_it_prints_and_prints(tmp_path: Path) -> None:
     found = check(plain(tmp_path, each="print('x' * 1000)"), rulebook("imagery"))
     assert found.problems == []
     assert found.warnings == [
-        "It prints 146 KiB in a minute of data: of a run 1 MiB is kept, and printing takes time.",
+        "It prints 293 KiB in two minutes of data: of a run 1 MiB is kept, and printing takes time.",
     ]
 
 
@@ -203,7 +212,67 @@ def test_for_programs_and_for_wrong_use(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["check", plain(tmp_path), "--challenge", "imagery", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["ok"] is True
-    assert said["reports"] == 6
+    assert said["reports"] == 12
     assert main(["check", "nowhere.zip", "--challenge", "imagery"]) == 2
     assert main(["check", plain(tmp_path)]) == 2
     assert "--challenge is missing" in capsys.readouterr().err
+
+
+def test_all_problems_are_told_at_once_without_playing(tmp_path: Path) -> None:
+    """A line Python cannot read, two libraries from elsewhere and files of two Pythons: one list, nothing played."""
+    from bciarena.entries.sources import MAGIC
+
+    magic = {python: number.to_bytes(2, "little") + b"\r\n" for number, python in MAGIC.items()}
+    entry = write(
+        tmp_path / "e",
+        {
+            "Algorithm/AlgorithmImplementMI.py": "class AlgorithmImplementMI:\n    def run(self):\n        return (1\n",
+            "Algorithm/newer.py": "match 1:\n    case 1:\n        pass\n",
+            "Algorithm/old.pyc": magic["3.7"] + bytes(12),
+            "requirements.txt": "git+https://example.org/x.git\nscipy\n--index-url http://example.org\n",
+            "config.toml": 'python = "3.8"\n',
+        },
+    )
+    found = check(str(entry), rulebook("imagery"))
+    assert not found.played
+    words = "\n".join(found.problems)
+    for part in (
+        "AlgorithmImplementMI.py, line 3",
+        "newer.py, line 1",
+        "old.pyc: compiled by Python 3.7, but Python 3.8",
+        "line 1",
+        "line 3",
+    ):
+        assert part in words, words
+    assert len(found.problems) == 5
+    assert all("\n" in one or ";" in one for one in found.problems)  # each with its remedy
+
+
+def test_nothing_stands_in_the_way_is_never_said_after_no_reports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    silent = "class Quiet:\n    def step(self, packet):\n        return None\n"
+    entry = write(tmp_path / "e", {"quiet.py": silent})
+    for challenge in ("imagery", "speller"):
+        assert main(["check", f"{entry}/quiet.py:Quiet", "--challenge", challenge]) == 1
+        said = capsys.readouterr().out
+        assert "It never reported in 12 trials" in said
+        assert "Nothing stands" not in said
+
+
+def test_what_the_check_plays(tmp_path: Path) -> None:
+    """Two subjects, a block shorter than a packet, short last packets, trials all over a packet."""
+    for book in RULEBOOKS.values():
+        played = strict_recording(book)
+        assert len(played.subjects) == 2
+        sizes = [block.samples for _, _, block in played]
+        assert sum(size < book.packet_n for size in sizes) == 1
+        assert all(size % book.packet_n for size in sizes)
+        places = {
+            span.opened % book.packet_n
+            for _, _, spans in Truth.of(book, played).blocks
+            for span in spans
+            if span.data_start < span.stop
+        }
+        assert len(places) == min(book.packet_n, 12), book.id
+        assert {0, book.packet_n - 1} <= places or book.packet_n < 12

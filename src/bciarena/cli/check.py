@@ -26,7 +26,7 @@ def main(
     fix: Annotated[bool, typer.Option("--fix", help="write the list of what it lacks beside the package")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False,
 ) -> None:
-    """Play an entry for a minute of made-up data and say in plain words what would go wrong."""
+    """Look an entry over, play it on two minutes of made-up data, and say in plain words what would go wrong."""
     import sys
     from dataclasses import asdict
 
@@ -55,12 +55,13 @@ def main(
     else:
         if found.target:
             print(f"{clean(found.target)}, dialect {found.dialect}, Python {found.python or '?'}")
-        print(f"{found.reports} reports in {found.trials} trials; computing {found.busy_share:.1%} of the time")
+        if found.played:
+            print(f"{found.reports} reports in {found.trials} trials; computing {found.busy_share:.1%} of the time")
         for words in found.warnings:
             print(f"warning: {clean(words)}")
         for words in found.problems:
             print(f"problem: {clean(words)}")
-        if not found.problems:
+        if found.played and found.reports and not found.problems:
             print("Nothing stands in the way of an upload.")
     if fix and (found.missing or any("requirements" in words for words in found.problems)):
         print(f"written: {write_list(entry_spec, found)}; give it with --requirements", file=sys.stderr)

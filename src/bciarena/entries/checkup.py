@@ -1,4 +1,4 @@
-"""Tells a contestant before upload what would go wrong: plays the entry for a minute and reads the ledger."""
+"""Tells a contestant before upload what would go wrong: looks the entry over, plays it, and reads the ledger."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from pathlib import Path
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.missing import missing
 from bciarena.entries.requirements import libraries, read_requirements
-from bciarena.entries.tiny import tiny_recording
+from bciarena.entries.static import look_over
+from bciarena.entries.tiny import strict_recording
 from bciarena.errors import EntryFailed
 from bciarena.match import Progress
 from bciarena.referee import Truth, answer_text
 from bciarena.runs import Result, RunFolder
-from bciarena.runs.schema import ReportLine
+from bciarena.runs.schema import ReportLine, TrialRow
 from bciarena.sandbox.box import Sandbox
 from bciarena.verdicts import MEANING, Verdict
 from bciarena.writing import whole_file
 
-BUDGET_S = 60.0
 WARM_UP = 25  # packets: loading a model on first use is no sign of slowness
-CHATTY_BYTES = 64 << 10  # printed in a minute of data
+CHATTY_BYTES = 64 << 10  # printed in two minutes of data
 
 
 @dataclass
 class Checkup:
-    """What was found. ``problems`` would cost the score, ``warnings`` may not."""
+    """What was found. ``problems`` would cost the score, ``warnings`` may not; ``played`` where it came to that."""
 
     challenge: str
     target: str = ""
@@ -38,6 +38,7 @@ class Checkup:
     trials: int = 0
     reports: int = 0
     busy_share: float = 0.0
+    played: bool = False
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
@@ -56,9 +57,10 @@ def check(
     sandbox: Sandbox = "bwrap",
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Checkup:
-    """Play an entry on a minute of made-up data, in the box, and say what would go wrong.
+    """Look an entry over, play it on two minutes of made-up data, in the box, and say what would go wrong.
 
-    BadInput is raised for what is no entry at all; everything an entry itself does wrong is among the problems.
+    What can be seen without playing is told all at once, and then it is not played. BadInput is raised for what is no
+    entry at all; everything an entry itself does wrong is among the problems.
     """
     from bciarena.entries.opened import opened
 
@@ -74,17 +76,23 @@ def check(
                 requirements=requirements,
                 sandbox=sandbox,
                 model=model,
+                problems=found.problems,
             ) as ready,
             tempfile.TemporaryDirectory() as place,
         ):
             found.target, found.dialect = ready.package.target, ready.package.dialect
             asked = ready.package.requirements
             found.usable = list(map(str, read_requirements(asked, ready.package.root).packages)) if asked else []
+            found.warnings += ready.package.warnings
+            found.problems += look_over(ready.package)
+            if found.problems:
+                return found
             found.python = ready.interpreter.version
             found.missing = missing(ready.package, ready.interpreter)
-            found.warnings += [*ready.package.warnings, *ready.interpreter.warnings]
+            found.warnings += ready.interpreter.warnings
             run = Path(place) / "run"
-            result = ready.run(tiny_recording(rulebook), out=run, budget_s=BUDGET_S, on_progress=on_progress)
+            result = ready.run(strict_recording(rulebook), out=run, on_progress=on_progress)
+            found.played = True
             _read(found, rulebook, RunFolder(run), result)
     except EntryFailed as error:
         found.problems.append(_explained(error.verdict, error.reason, found.missing))
@@ -120,23 +128,33 @@ def write_list(spec: str, found: Checkup) -> Path:
 
 def _read(found: Checkup, rulebook: Rulebook, run: RunFolder, result: Result) -> None:
     reports = run.ledger().reports
-    found.trials, found.reports = len(result["trials"]), len(reports)
+    spans = [span for _, _, own in Truth.of(rulebook, strict_recording(rulebook)).blocks for span in own]
+    trials = [trial for trial, span in zip(result["trials"], spans, strict=True) if span.stop > span.data_start]
+    found.trials, found.reports = len(trials), len(reports)
     if result["verdict"] != "ok":
         found.problems.append(_explained(result["verdict"], result["reason"], found.missing))
     elif not reports:
-        words = f"It never reported in {found.trials} trials: each would count as wrong."
-        (found.warnings if rulebook.idle else found.problems).append(words)
+        found.problems.append(
+            f"It never reported in {found.trials} trials: each would count as wrong. Does it wait for a code that the "
+            f"stream does not have? {_codes(rulebook)}"
+        )
     if not _reports_too_early(found, rulebook, reports):  # what comes of it would only confuse
-        _read_trials(found, rulebook, result)
+        _read_trials(found, rulebook, trials, result["verdict"])
     _read_answers(found, rulebook, reports)
     _read_clock(found, rulebook, run)
+    astray = sum("belongs to no trial" in note for note in result["notes"])
+    if astray:
+        found.warnings.append(
+            f"{astray} of {len(reports)} reports came before the first trial of a block and count for nothing: does it "
+            "begin anew where a block begins (position 0)?"
+        )
     for note in result["notes"]:
         if note.startswith("after the finish flag"):
             found.problems.append(f"It must leave run by itself when the finish flag is true; {note}.")
     printed = run.printed_bytes()
     if result["verdict"] == "ok" and printed > CHATTY_BYTES:
         found.warnings.append(
-            f"It prints {printed >> 10} KiB in a minute of data: of a run 1 MiB is kept, and printing takes time."
+            f"It prints {printed >> 10} KiB in two minutes of data: of a run 1 MiB is kept, and printing takes time."
         )
 
 
@@ -146,7 +164,7 @@ def _reports_too_early(found: Checkup, rulebook: Rulebook, reports: list[ReportL
         return False
     starts = {
         (subject, block, span.data_start)
-        for subject, block, spans in Truth.of(rulebook, tiny_recording(rulebook)).blocks
+        for subject, block, spans in Truth.of(rulebook, strict_recording(rulebook)).blocks
         for span in spans
     }
     early = sum((line["subject"], line["block"], line["position"]) in starts for line in reports)
@@ -171,12 +189,20 @@ def _read_answers(found: Checkup, rulebook: Rulebook, reports: list[ReportLine])
         )
 
 
-def _read_trials(found: Checkup, rulebook: Rulebook, result: Result) -> None:
-    count = [trial["status"] for trial in result["trials"]].count
+def _codes(rulebook: Rulebook) -> str:
+    """What marks a trial in the stream."""
+    marks = sorted({rulebook.mask[code] for code in rulebook.opens} - {0})
+    if not marks:
+        return "In this challenge nothing marks a trial."
+    return f"Trials begin with {', '.join(map(str, marks[:12]))}{' ...' * (len(marks) > 12)} in the last row."
+
+
+def _read_trials(found: Checkup, rulebook: Rulebook, trials: list[TrialRow], verdict: Verdict) -> None:
+    count = [trial["status"] for trial in trials].count
     if count("late"):
         limit = f"under {rulebook.limit_s:g} s of data" if rulebook.limit_s else "up to the packet with code 241"
         found.problems.append(f"{count('late')} of {found.trials} answers came too late: a trial may use {limit}.")
-    if found.reports and result["verdict"] == "ok" and count("missing") and not rulebook.idle:
+    if found.reports and verdict == "ok" and count("missing") and not rulebook.idle:
         found.warnings.append(f"{count('missing')} of {found.trials} trials got no answer: they count as wrong.")
 
 

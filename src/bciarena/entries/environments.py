@@ -23,7 +23,7 @@ from bciarena.entries.config import version
 from bciarena.entries.images import Image, attempts, find_image, images
 from bciarena.entries.index import keep_wheels
 from bciarena.entries.installing import Attempt, install
-from bciarena.entries.interpreters import Found, find_python, nearest_python
+from bciarena.entries.interpreters import Found, base_for, find_python, nearest_python
 from bciarena.entries.missing import imported, missing
 from bciarena.entries.model import Interpreter, Package
 from bciarena.entries.requirements import Wanted, read_requirements
@@ -64,13 +64,11 @@ def interpreter_for(
     if wanted == "platform" or (wanted is None and package.dialect == "D" and bare):
         found = platform_interpreter()
         return replace(found, warnings=_lacking(package, found))
-    if wanted:
-        base = find_python(wanted)
-    elif package.dialect == "D" or not package.contest_python:
-        base = find_python(f"{sys.version_info[0]}.{sys.version_info[1]}")
+    if chosen and not (python or package.python):
+        base, warning = nearest_python(chosen.python)
     else:
-        base, warning = nearest_python(package.contest_python)
-        warnings += [warning] * bool(warning)
+        base, warning = base_for(package, python)
+    warnings += [warning] * bool(warning)
     own = read_requirements(package.requirements, package.root) if package.requirements else Wanted()
     lines = list(dict.fromkeys([*own.lines(base.version), *more.lines(base.version)]))
     tries = attempts(base.version, lines, chosen, frozenset(imported(package)))

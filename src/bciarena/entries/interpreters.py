@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from bciarena.entries.model import Package
 from bciarena.errors import BadInput
 
 OLDEST = (3, 8)
@@ -62,6 +63,19 @@ def find_python(version: str) -> Found:
     )
 
 
+def base_for(package: Package, asked: str | None = None) -> tuple[Found, str]:
+    """The Python to run or compile an entry with, and a warning where it is not the one that was named.
+
+    ``asked`` must be there, and so must the one that compiled an entry; for any other the nearest will do.
+    """
+    wanted = asked or (None if package.python == "platform" else package.python)
+    if wanted:
+        return (find_python(wanted), "") if asked or package.exact else nearest_python(wanted)
+    if package.dialect == "D" or not package.contest_python:
+        return find_python(f"{sys.version_info[0]}.{sys.version_info[1]}"), ""
+    return nearest_python(package.contest_python)
+
+
 def nearest_python(version: str) -> tuple[Found, str]:
     """The Python of a version or, with a warning, the one closest to it, newer before older."""
     try:
@@ -72,7 +86,10 @@ def nearest_python(version: str) -> tuple[Found, str]:
         if not choices:
             raise
         best = min(choices, key=lambda found: (abs(found.number[1] - minor), found.number[1] < minor))
-        return best, f"the contest ran Python {version}, which is not here: played with {best.version}"
+        return best, (
+            f"Python {version} is not on this machine, the nearest is used: {best.version}; where it is ranked it may "
+            f"be {version} (to have it here: pyenv install {version}, or uv python install {version})"
+        )
 
 
 def _candidates(version: str | None = None) -> Iterator[tuple[Path, str]]:

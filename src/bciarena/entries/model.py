@@ -25,6 +25,8 @@ class Package:
         Its requirements.txt, if it has one that asks for anything.
     digest : str
         Over all its files: the same content gives the same digest.
+    exact : bool
+        Whether it must be that version: it was asked for, or the entry is compiled.
     needs_model : bool
         Whether it cannot run without ``arena train`` before.
     contest_python : str
@@ -41,6 +43,7 @@ class Package:
     requirements: Path | None
     digest: str
     warnings: tuple[str, ...] = ()
+    exact: bool = False
     needs_model: bool = False
     contest_python: str = ""
     image: str = ""

@@ -111,7 +111,8 @@ def opened(
     model: Path | None = None,
     boxed: bool = False,
     ranked: bool = False,
+    problems: list[str] | None = None,
 ) -> Iterator[Opened]:
     """Open an entry (see `open_entry`) to play or train it; its copy is removed afterwards."""
-    with open_entry(spec, rulebook, entry=entry, python=python, boxed=boxed) as package:
+    with open_entry(spec, rulebook, entry=entry, python=python, boxed=boxed, problems=problems) as package:
         yield Opened(rulebook, package, sandbox, model, image, requirements, ranked)

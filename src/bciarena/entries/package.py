@@ -44,7 +44,13 @@ HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 @contextmanager
 def open_entry(
-    spec: str, rulebook: Rulebook, *, entry: str | None = None, python: str | None = None, boxed: bool = False
+    spec: str,
+    rulebook: Rulebook,
+    *,
+    entry: str | None = None,
+    python: str | None = None,
+    boxed: bool = False,
+    problems: list[str] | None = None,
 ) -> Iterator[Package]:
     """An entry, ready to be played; its copy is removed afterwards, whatever happens.
 
@@ -60,6 +66,8 @@ def open_entry(
         The version it is to run in, over what it says itself.
     boxed : bool
         Read an archive in a box, as a site does with strangers': whatever is wrong with our reading, it costs nothing.
+    problems : list of str, optional
+        Takes what is wrong with its compiled files, which otherwise is raised as EntryFailed.
     """
     wanted = version(python) if python else None
     with scratch("arena-entry-") as place:
@@ -73,6 +81,12 @@ def open_entry(
             package = _module(spec, rulebook, root, wanted)
         else:
             package = _upload(spec, rulebook, root, place / "upload", entry, wanted, boxed)
+        python = _compiled_python(root) if package.python in (None, "platform") else package.python
+        wrong = list(_wrongly_compiled(root, python))
+        if wrong and problems is None:
+            raise EntryFailed("import_error", "; ".join(wrong))
+        if problems is not None:
+            problems += wrong
         yield package
 
 
@@ -117,13 +131,14 @@ def _module(spec: str, rulebook: Rulebook, root: Path, wanted: str | None) -> Pa
     requirements = source.parent / "requirements.txt"
     if wanted and asks_for_anything(requirements):
         shutil.copyfile(requirements, root / requirements.name)
-    compiled = _compiled_python(root, wanted)
+    compiled = _compiled_python(root)
     return Package(
         name=f"{source.stem}:{name}",
         root=root,
         dialect="D",
         target=target,
         python=wanted or compiled,
+        exact=bool(wanted or compiled),
         requirements=_requirements(root, Config()),
         digest=digest(root),
         warnings=(one_line(f"taken beside {source.name}: {', '.join(taken)}", 400),) if taken else (),
@@ -176,7 +191,7 @@ def read_upload(
     unknown = sorted(name for name in left if name not in IGNORED and not (root / name.rstrip("/")).exists())
     if unknown:
         warnings.append(f"not taken, as no part of an entry: {', '.join(unknown[:8])}{' ...' * (len(unknown) > 8)}")
-    compiled = _compiled_python(root, wanted or said.python or None)
+    compiled = _compiled_python(root)
     requirements = _requirements(root, said)
     dialect = _dialect(said, target, rulebook)
     if dialect == "D" and compiled == HERE and requirements is None:
@@ -187,6 +202,7 @@ def read_upload(
         dialect=dialect,
         target=target,
         python=wanted or said.python or compiled,
+        exact=bool(wanted or compiled),
         requirements=requirements,
         digest="",
         warnings=tuple(one_line(words, 400) for words in warnings),
@@ -242,26 +258,23 @@ def _requirements(root: Path, said: Config) -> Path | None:
     return next((path for path in found if asks_for_anything(path)), None)
 
 
-def _compiled_python(root: Path, wanted: str | None) -> str | None:
-    """The Python that all compiled files of an entry agree on; None without compiled files."""
-    found = {path: python_of(path) for path in sorted(root.rglob("*.pyc"))}
-    for path, its in found.items():
-        shown = path.relative_to(root)
+def _compiled_python(root: Path) -> str | None:
+    """The Python that made its compiled files; None without any."""
+    versions = (python_of(path) for path in sorted(root.rglob("*.pyc")))
+    return next((its for its in versions if not its.startswith("unknown")), None)
+
+
+def _wrongly_compiled(root: Path, python: str | None) -> Iterator[str]:
+    """What is wrong with its compiled files: each must be of the Python that runs it."""
+    for path in sorted(path for path in root.rglob("*.pyc") if not path.is_symlink()):
+        its, shown = python_of(path), path.relative_to(root)
         if its.startswith("unknown"):
-            raise EntryFailed("import_error", f"{shown}: made by a Python that is {its}; compile it with arena pack")
-        if wanted and its != wanted:
-            raise EntryFailed(
-                "import_error",
-                f"{shown}: compiled by Python {its}, but Python {wanted} is to run it; compile it again with "
-                f"arena pack --python {wanted}",
+            yield f"{shown}: made by a Python that is {its}; compile it with arena pack"
+        elif its != python and python is not None:
+            yield (
+                f"{shown}: compiled by Python {its}, but Python {python} is to run it; compile it again with arena "
+                f"pack --python {python}"
             )
-        first = next(iter(found))
-        if its != found[first]:
-            raise EntryFailed(
-                "import_error",
-                f"{shown} was compiled by Python {its}, {first.relative_to(root)} by {found[first]}: one is needed",
-            )
-    return next(iter(found.values()), None)
 
 
 def digest(root: Path) -> str:

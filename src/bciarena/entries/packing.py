@@ -12,7 +12,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -22,7 +21,7 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.config import NAMES, read_config, version
 from bciarena.entries.environments import added
 from bciarena.entries.images import find_image
-from bciarena.entries.interpreters import Found, find_python
+from bciarena.entries.interpreters import Found, base_for, nearest_python
 from bciarena.entries.model import Package
 from bciarena.entries.package import open_entry
 from bciarena.entries.requirements import read_requirements
@@ -77,7 +76,8 @@ def pack(
             _set(package.root, "unitImage", find_image(image).name)
         if requirements:
             _add_libraries(package, requirements)
-        base = _python_for(package, python or said.python or (find_image(image).python if image else None))
+        asked = find_image(image).python if image and not (python or package.python) else None
+        base, warning = nearest_python(asked) if asked else base_for(package, version(python) if python else None)
         _compile(package.root, base)
         if said.python not in ("", base.version):
             _set(package.root, "python", base.version)
@@ -86,7 +86,7 @@ def pack(
             _set(package.root, "entry", f"{file.removesuffix('c')}:{name}")
         names = tuple(sorted(_own_files(package.root)))
         content = _zip(package.root, names) if out.name.endswith(".zip") else _tar_gz(package.root, names)
-        warnings = package.warnings
+        warnings = (*package.warnings, *([warning] if warning else []))
     _write(out, content)
     with open_entry(str(out), rulebook) as package:
         return Packed(out, base.version, package.target, package.digest, names, warnings)
@@ -105,12 +105,6 @@ def _add_libraries(package: Package, path: Path) -> None:
     target.write_text(
         "".join(f"{line}\n" for line in dict.fromkeys(str(one) for all_ in lists for one in all_.packages))
     )
-
-
-def _python_for(package: Package, asked: str | None) -> Found:
-    here = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    default = here if package.dialect == "D" else package.contest_python or here
-    return find_python(version(asked) if asked else package.python or default)
 
 
 def _own_files(root: Path) -> list[str]:

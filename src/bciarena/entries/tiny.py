@@ -1,4 +1,4 @@
-"""A recording of a minute, made from a rulebook alone: what arena check plays.
+"""Small recordings made from a rulebook alone: a minute, and the two minutes that arena check plays.
 
 It is no EEG to learn from, but it has what an entry reacts to: trials of every kind with the contest's timing, two
 blocks, a short last packet, rhythms over the motor cortex and whatever the contest's example.py adds.
@@ -67,6 +67,32 @@ def tiny_recording(book: Rulebook) -> Recording:
     places = iter(np.linspace(0, book.packet_n - 1, sum(map(len, example.codes))).astype(int).tolist())
     blocks = tuple(_block(book, example, list(codes), places, rng) for codes in example.codes)
     return Recording((Subject("S01", blocks),))
+
+
+def strict_recording(book: Rulebook) -> Recording:
+    """What arena check plays: two subjects, one of them with a block that is shorter than a packet.
+
+    Trials begin at every sample of a packet, or at as many as there are trials; every block ends in half a packet.
+    """
+    rng, example = np.random.default_rng(6), example_of(book)
+    codes = [list(own) for own in example.codes]
+    plan = [*codes, *(own[::-1] for own in codes)]
+    count = sum(map(len, plan))
+    every = np.arange(count) % book.packet_n
+    places = iter((every if count >= book.packet_n else np.linspace(0, book.packet_n - 1, count).astype(int)).tolist())
+    blocks = [_block(book, example, own, places, rng) for own in plan]
+    half = len(codes)
+    short = _short_block(book, codes[0][0], rng)
+    return Recording((Subject("S01", (*blocks[:1], short, *blocks[1:half])), Subject("S02", tuple(blocks[half:]))))
+
+
+def _short_block(book: Rulebook, code: int, rng: np.random.Generator) -> Block:
+    """A recording that broke off at once: its trial has no packet of its own, so nothing can be answered (R15)."""
+    samples = book.packet_n - 2
+    trigger = np.zeros(samples)
+    trigger[[0, 2, samples - 2, samples - 1]] = 242, code, 241, 243
+    eeg = 8.0 * rng.standard_normal((len(book.channels), samples))
+    return Block(eeg.astype(np.float32), trigger, book.rate, book.channels, "arena check, a short block")
 
 
 def _block(
