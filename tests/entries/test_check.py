@@ -96,7 +96,8 @@ def test_a_good_entry(tmp_path: Path) -> None:
 
 def test_it_never_reports(tmp_path: Path) -> None:
     assert problems(plain(tmp_path, answer="None")) == [
-        "It never reported in 12 trials: each would count as wrong.",
+        "It never reported in 12 trials: each would count as wrong. Does it wait for a code that the stream does not "
+        "have? Trials begin with 249 in the last row.",
     ]
 
 

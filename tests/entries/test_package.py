@@ -455,7 +455,9 @@ def test_compiled_by_another_python(tmp_path: Path) -> None:
     with pytest.raises(EntryFailed, match=r"compiled by Python 3\.10, but Python 3\.8 is to run it"):
         opened(archive, python="3.8")
     mixed = {"Algorithm/AlgorithmImplementMI.pyc": new, "Algorithm/more.pyc": compiled(tmp_path, "3.8")}
-    with pytest.raises(EntryFailed, match="more.pyc: compiled by Python 3.8, but Python 3.10 is to run it") as caught:
+    with pytest.raises(
+        EntryFailed, match=r"more\.pyc: compiled by Python 3\.8, but Python 3\.10 is to run it"
+    ) as caught:
         opened(as_zip(tmp_path / "b.zip", mixed))
     assert caught.value.verdict == "import_error"
     strange = (1234).to_bytes(2, "little") + new[2:]
