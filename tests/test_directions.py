@@ -18,7 +18,7 @@ MAY = {
     "contestant": {"wire"},
     "referee": LOW | {"contests", "stream", "recording", "wire"},
     "decoders": LOW | {"contests", "recording", "simulator"},
-    "runs": LOW | {"contests", "recording", "referee", "stream", "match"},
+    "runs": LOW | {"contests", "recording", "referee", "stream", "match", "summary"},
     "report": LOW | {"contests", "referee", "recording", "runs"},
     "importing": LOW | {"contests", "recording"},
 }

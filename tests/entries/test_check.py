@@ -227,7 +227,8 @@ def test_all_problems_are_told_at_once_without_playing(tmp_path: Path) -> None:
     entry = write(
         tmp_path / "e",
         {
-            "Algorithm/AlgorithmImplementMI.py": "class AlgorithmImplementMI:\n    def run(self):\n        return (1\n",
+            "Algorithm/AlgorithmImplementMI.py": "from Algorithm import newer\n\n\nclass AlgorithmImplementMI:\n    x = (1\n",
+            "Algorithm/stray.py": "print 1\n",
             "Algorithm/newer.py": "match 1:\n    case 1:\n        pass\n",
             "Algorithm/old.pyc": magic["3.7"] + bytes(12),
             "requirements.txt": "git+https://example.org/x.git\nscipy\n--index-url http://example.org\n",
@@ -238,7 +239,7 @@ def test_all_problems_are_told_at_once_without_playing(tmp_path: Path) -> None:
     assert not found.played
     words = "\n".join(found.problems)
     for part in (
-        "AlgorithmImplementMI.py, line 3",
+        "AlgorithmImplementMI.py, line",
         "newer.py, line 1",
         "old.pyc: compiled by Python 3.7, but Python 3.8",
         "line 1",
@@ -246,6 +247,7 @@ def test_all_problems_are_told_at_once_without_playing(tmp_path: Path) -> None:
     ):
         assert part in words, words
     assert len(found.problems) == 5
+    assert "stray.py, line 1" in " ".join(found.warnings)  # nothing imports it
     assert all("\n" in one or ";" in one for one in found.problems)  # each with its remedy
 
 

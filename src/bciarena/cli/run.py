@@ -35,6 +35,8 @@ def main(
 ) -> None:
     """Play an entry on a data folder, packet by packet, and score it by the challenge's rules."""
 
+    import sys
+
     from bciarena.cli._playing import checked, progress
     from bciarena.contests import rulebook
     from bciarena.entries.opened import opened
@@ -62,6 +64,7 @@ def main(
             )
     if as_json:
         print(json_text(result))
+        print(f"arena: {result.summary}", file=sys.stderr)
     else:
         print(f"{result['challenge']}  {result['verdict']}  score {result['score']:.4f} {result['unit']}")
         print("  ".join(f"{key} {value:.4g}" for key, value in result["metrics"].items()))
@@ -69,5 +72,6 @@ def main(
             print(f"note: {clean(note)}")
         if len(result["notes"]) > 20:
             print(f"note: {len(result['notes']) - 20} more notes" + (f" in {out / 'score.json'}" if out else ""))
+        print(result.summary)
     if result["verdict"] != "ok":
         raise EntryFailed(result["verdict"], result["reason"])

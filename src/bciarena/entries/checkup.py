@@ -84,7 +84,9 @@ def check(
             asked = ready.package.requirements
             found.usable = list(map(str, read_requirements(asked, ready.package.root).packages)) if asked else []
             found.warnings += ready.package.warnings
-            found.problems += look_over(ready.package)
+            problems, warnings = look_over(ready.package)
+            found.problems += problems
+            found.warnings += warnings
             if found.problems:
                 return found
             found.python = ready.interpreter.version

@@ -31,6 +31,8 @@ class Package:
         Whether it cannot run without ``arena train`` before.
     contest_python : str
         The version its contest ran, for an entry that names none.
+    problems : tuple of str
+        What was seen to be wrong where a stranger's archive was read.
     image : str
         The libraries it counts on, by the name of an image.
     """
@@ -47,6 +49,7 @@ class Package:
     needs_model: bool = False
     contest_python: str = ""
     image: str = ""
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def open_entry(
         if wrong and problems is None:
             raise EntryFailed("import_error", "; ".join(wrong))
         if problems is not None:
-            problems += wrong
+            problems += [*package.problems, *wrong]
         yield package
 
 

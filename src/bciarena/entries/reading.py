@@ -87,8 +87,10 @@ def _package(said: dict[str, Any], root: Path, rulebook: Rulebook) -> Package:
         dialect=said["dialect"],
         target=clean(str(said["target"])),
         python=str(said["python"])[:8] if said["python"] else None,
+        exact=bool(said["exact"]),
         requirements=requirements,
         digest="",
+        problems=tuple(clean(str(words))[:400] for words in said["problems"][:50]),
         warnings=tuple(one_line(str(words), 400) for words in said["warnings"][:50]),
         contest_python=rulebook.python,
         image=one_line(str(said["image"]), 300),
@@ -98,6 +100,7 @@ def _package(said: dict[str, Any], root: Path, rulebook: Rulebook) -> Package:
 def main(order: dict[str, Any]) -> int:
     """In the box: read the archive and leave word."""
     from bciarena.entries.package import read_upload
+    from bciarena.entries.static import look_over
 
     asked, out = order["read"], Path(order["out"])
     archive = Path("/tmp") / asked["name"]  # messages name the file
@@ -115,6 +118,8 @@ def main(order: dict[str, Any]) -> int:
             "requirements": listed.relative_to(root).as_posix() if listed else None,
             "warnings": package.warnings,
             "image": package.image,
+            "exact": package.exact,
+            "problems": look_over(package, here=True)[0],
         }
     except BadInput as error:
         said = {"bad": str(error)}

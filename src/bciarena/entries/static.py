@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import subprocess
 from pathlib import Path
 
 from bciarena.entries.interpreters import base_for
 from bciarena.entries.model import Package
 from bciarena.entries.requirements import read_requirements
+from bciarena.entries.sources import MAX_SOURCE_BYTES
 from bciarena.errors import BadInput
 from bciarena.plaintext import one_line
 
@@ -31,25 +34,69 @@ for name in json.loads(sys.stdin.read()):
 """
 
 
-def look_over(package: Package) -> list[str]:
-    """Lines of its requirements that cannot be used, a Python that is not there, sources that it cannot read."""
-    found = []
+def look_over(package: Package, here: bool = False) -> tuple[list[str], list[str]]:
+    """Problems and warnings: requirements that cannot be used, a Python that is not there, sources it cannot read.
+
+    ``here`` reads the sources in this very process (which must be a box then), as its Python would, as far as ours can
+    tell; else its own Python does. A file that nothing imports is worth a warning only.
+    """
+    problems: list[str] = []
+    warnings: list[str] = []
     if package.requirements:
         refused = read_requirements(package.requirements, package.root).refused
-        found += [f"its requirements: {words}\nLeave the line out, or write it as name==version." for words in refused]
-    try:
-        base, _ = base_for(package)
-    except BadInput as error:
-        return [*found, str(error)]
+        problems += [f"its requirements: {words}\nLeave it out, or write it as name==version." for words in refused]
+    python = package.python if package.python not in (None, "platform") else package.contest_python
     sources = [
         path.relative_to(package.root).as_posix()
         for path in sorted(package.root.rglob("*.py"))
         if path.is_file() and not path.is_symlink()
-    ]
-    for name, line, words in _unreadable(package.root, sources[:MOST_FILES], base.executable):
-        where = f"{name}, line {line}" if line else name
-        found.append(f"{where}: {one_line(words, 200)}\nPython {base.version} cannot read it: mend the line, or name "
-                     "another Python in config.toml (python = \"3.10\").")  # fmt: skip
+    ][:MOST_FILES]
+    if here:
+        unreadable = _unreadable_here(package.root, sources, python)
+    else:
+        try:
+            base, _ = base_for(package)
+        except BadInput as error:
+            return [*problems, str(error)], warnings
+        python, unreadable = base.version, _unreadable(package.root, sources, base.executable)
+    used = _used(package) if unreadable else set()
+    for name, line, words in unreadable:
+        told = f"{name}, line {line}: {one_line(words, 200)}" if line else f"{name}: {one_line(words, 200)}"
+        if name in sources and name not in used:
+            warnings.append(f"{told} (Python {python} cannot read it; nothing seems to import it)")
+        else:
+            remedy = 'mend the line, or name another Python in config.toml (python = "3.10")'
+            problems.append(f"{told}\nPython {python or ''} cannot read it: {remedy}.")
+    return problems, warnings
+
+
+def _used(package: Package) -> set[str]:
+    """The entry's own file and, by the words in import lines, those that it may import."""
+    files = {path.relative_to(package.root).as_posix(): path for path in package.root.rglob("*.py") if path.is_file()}
+    waiting, used = [package.target.rpartition(":")[0], "train.py"], set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name in used or name not in files:
+            continue
+        used.add(name)
+        with open(files[name], "rb") as file:
+            text = file.read(MAX_SOURCE_BYTES).decode("utf-8", "replace")
+        lines = re.findall(r"^[ \t]*(?:from|import)[ \t]([^\n]{1,400})", text, re.M)
+        words = {word for line in lines for word in re.findall(r"\w+", line)}
+        waiting += [other for other, path in files.items() if path.stem in words or path.parent.name in words]
+    return used
+
+
+def _unreadable_here(root: Path, sources: list[str], python: str | None) -> list[tuple[str, int, str]]:
+    found = []
+    version = (3, int(python.split(".")[1])) if python and re.fullmatch(r"3\.\d{1,2}", python) else None
+    for name in sources:
+        try:
+            ast.parse((root / name).read_bytes(), name, feature_version=version)
+        except SyntaxError as error:
+            found.append((name, error.lineno or 0, error.msg))
+        except (ValueError, RecursionError, MemoryError) as error:
+            found.append((name, 0, f"{type(error).__name__}: {error}"))
     return found
 
 

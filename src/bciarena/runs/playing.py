@@ -22,6 +22,7 @@ from bciarena.runs.result import Result
 from bciarena.runs.schema import FORMAT, About, EndLine, Header, LayoutBlock
 from bciarena.runs.scoring import score_of
 from bciarena.stream import Stream
+from bciarena.summary import summary
 
 
 def run_match(
@@ -102,6 +103,8 @@ def keep(
 ) -> Result:
     """Score a run whose ledger has its end, and write what lies beside the ledger."""
     result = score_of(rulebook, truth, ledger.reports, ledger.lines[-1])
+    wall_s = ledger.lines[-1].get("wall_s")
+    result.summary = summary(result, len(ledger.reports), float(sum(think_s)), recording.seconds, wall_s)
     if folder:
         folder.write_score(result)
         folder.write_layout(_layout(rulebook, recording, truth))

@@ -19,6 +19,9 @@ class Result(dict[str, Any]):
     took.
     """
 
+    summary = ""
+    """One line that explains the score, where it was just played; no part of score.json."""
+
     if TYPE_CHECKING:
 
         @overload

@@ -74,6 +74,8 @@ def _queue(session: Session, version: Version, phase: Phase, team: Team, boxed: 
         "sandbox": "none" if team.house and not boxed else BOXED,
         "ranked": not team.house,
     }
+    if version.about.get("entry"):
+        payload["target"] = version.about["entry"]
     if version.model:
         payload["model"] = version.model
     apart = None if team.house else f"{phase.data} of the teams around {min(_circle(session, team.id))}"

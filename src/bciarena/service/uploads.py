@@ -80,12 +80,21 @@ async def received(stream: AsyncIterator[bytes], filename: str) -> AsyncIterator
         Path(name).unlink(missing_ok=True)
 
 
-def inspect(path: Path, challenge: str) -> dict[str, Any]:
-    """Open a package without running any of it; what it is, or a refusal that says what is wrong."""
+def inspect(path: Path, challenge: str, named: str = "") -> dict[str, Any]:
+    """Open a package without running any of it; what it is, or a refusal that says everything that is wrong.
+
+    ``named`` is the class that plays (``module:Class``), where the package leaves it open.
+    """
     if path.stat().st_size == 0:
         raise Refused(422, "refused.empty_upload")
     try:
-        with open_entry(str(path), find_rulebook(challenge), boxed=why_not() is None) as package:
+        problems: list[str] = []
+        opening = open_entry(
+            str(path), find_rulebook(challenge), entry=named or None, boxed=why_not() is None, problems=problems
+        )
+        with opening as package:
+            if problems:
+                raise BadInput("; ".join(" ".join(one.split()) for one in problems))
             return {
                 "dialect": package.dialect,
                 "target": package.target,
@@ -93,6 +102,7 @@ def inspect(path: Path, challenge: str) -> dict[str, Any]:
                 "requirements": package.requirements is not None,
                 "warnings": [_shown(path, words) for words in package.warnings],
                 "digest": package.digest,
+                **({"entry": named} if named else {}),
             }
     except (BadInput, EntryFailed) as error:
         raise Refused(422, "refused.package", why=_shown(path, str(error))) from None

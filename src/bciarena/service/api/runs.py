@@ -149,6 +149,7 @@ async def upload(
     entry_id: Id,
     request: Request,
     filename: Annotated[str, Query(max_length=200)] = "package.zip",
+    entry: Annotated[str, Query(max_length=200, description="The class that plays, MODULE:CLASS")] = "",
     call: Caller = ACaller,
 ) -> VersionOut:
     """The body is the .zip or .tar.gz itself. It is checked before it is kept; nothing of it is run."""
@@ -162,7 +163,7 @@ async def upload(
 
     found = await run_in_threadpool(begin)
     async with uploads.received(request.stream(), filename) as path:
-        about = await run_in_threadpool(uploads.inspect, path, found.challenge)
+        about = await run_in_threadpool(uploads.inspect, path, found.challenge, entry.strip())
         kept = await run_in_threadpool(
             uploads.add_version, call.session, call.site.storage, call.me, found, path, filename, about
         )

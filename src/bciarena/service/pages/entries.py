@@ -59,7 +59,7 @@ def upload(entry_id: int, page: Page = APage) -> Response:
         path = Path(work) / "upload"
         with open(path, "wb") as file:
             shutil.copyfileobj(package.file, file, 1 << 20)
-        about = uploads.inspect(path, entry.challenge)
+        about = uploads.inspect(path, entry.challenge, page.field("entry", 200).strip())
         uploads.add_version(page.session, page.site.storage, page.me, entry, path, package.filename or "", about)
     return page.go(f"/entries/{entry_id}", "notice.uploaded")
 

@@ -81,6 +81,7 @@ TEXTS = {
     "entry.upload": "Upload a package",
     "entry.upload_hint": "A .zip or .tar.gz as arena pack makes it. Try it first with: arena check YOUR_FOLDER --challenge {challenge}",
     "entry.package": "Package",
+    "entry.class": "Class that plays (only where the package leaves it open)",
     "entry.sending": "Sending",
     "entry.version": "Version",
     "entry.size": "Size",

@@ -81,6 +81,7 @@ TEXTS = {
     "entry.upload": "上传程序包",
     "entry.upload_hint": "由 arena pack 打包的 .zip 或 .tar.gz。建议先检查：arena check 您的文件夹 --challenge {challenge}",
     "entry.package": "程序包",
+    "entry.class": "参赛类（仅在程序包中有多个候选时填写）",
     "entry.sending": "正在上传",
     "entry.version": "版本",
     "entry.size": "大小",
