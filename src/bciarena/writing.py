@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 from collections.abc import Iterator
@@ -39,17 +40,24 @@ def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
 
     What is at ``path`` already is replaced when it is an empty folder, or with ``force``; else BadInput is raised.
     """
+    import fcntl  # not where a companion package may run
+
     path = path.absolute()
     refuse_existing(path, force)
     beside = _beside(path)
+    held = -1
     try:
         try:
             shutil.rmtree(beside, ignore_errors=True)
             beside.mkdir(parents=True)
+            held = os.open(beside, os.O_RDONLY)
+            fcntl.flock(held, fcntl.LOCK_EX)
         except OSError as error:
             raise _unwritable(path, error) from error
+        _alone(path, beside)
         yield beside
         try:
+            refuse_existing(path, force)
             if path.exists():
                 shutil.rmtree(path)
             os.replace(beside, path)
@@ -57,6 +65,28 @@ def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
             raise _unwritable(path, error) from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+        if held >= 0:
+            os.close(held)
+
+
+def _alone(path: Path, beside: Path) -> None:
+    """Refuse a folder that another process is writing; remove what a dead one left."""
+    import fcntl
+
+    for other in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        if other == beside or not other.is_dir():
+            continue
+        try:
+            held = os.open(other, os.O_RDONLY)
+        except FileNotFoundError:  # just finished
+            continue
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(other, ignore_errors=True)
+        except BlockingIOError:
+            raise BadInput(f"{path}: another command is writing it at this moment; choose another name") from None
+        finally:
+            os.close(held)
 
 
 @contextmanager

@@ -6,9 +6,11 @@ A verb's file has a function ``main`` (annotated for typer, its docstring is the
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import pkgutil
+import re
 import sys
 import traceback
 
@@ -18,6 +20,8 @@ from bciarena.errors import BadInput, EntryFailed, Fault
 from bciarena.plaintext import clean
 
 DONE, ENTRY_FAILED, WRONG_USE, OUR_FAULT = 0, 1, 2, 3
+MENDED_BY_USER = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENAMETOOLONG}
+"""Troubles of a machine that are told in one line: a full or read-only disk, rights, names."""
 
 
 def build() -> typer.Typer:
@@ -76,6 +80,9 @@ def main(arguments: list[str] | None = None) -> int:
             return WRONG_USE
         if os.environ.get("ARENA_DEBUG"):
             traceback.print_exc()
+        if words := _theirs(error):
+            print(f"arena: {clean(words)}", file=sys.stderr)
+            return WRONG_USE
         where = traceback.extract_tb(error.__traceback__)[-1]
         print(
             f"arena: our fault: {type(error).__name__}: {clean(str(error))} ({where.name}, line {where.lineno}); "
@@ -83,3 +90,23 @@ def main(arguments: list[str] | None = None) -> int:
             file=sys.stderr,
         )
         return OUR_FAULT
+
+
+def _theirs(error: Exception) -> str:
+    """What a user can mend, in words; empty for what is ours to mend."""
+    if isinstance(error, OSError) and error.errno in MENDED_BY_USER:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}; make room or choose another place, and try again"
+    missing = error.name if isinstance(error, ModuleNotFoundError) else None
+    if missing and missing.split(".")[0] != "bciarena":
+        from importlib.metadata import requires
+
+        from bciarena.entries.requirements import libraries
+
+        package = libraries()["modules"].get(missing.split(".")[0], missing.split(".")[0])
+        own = [line for line in requires("bciarena") or [] if line.lower().startswith(package.lower())]
+        extra = next((found[1] for line in own if (found := re.search(r"extra == ['\"]([\w-]+)", line))), None)
+        return f"this needs {package}, which is not installed: pip install " + (
+            f"'bciarena[{extra}]'" if extra else package
+        )
+    return ""

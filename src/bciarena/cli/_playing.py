@@ -24,7 +24,9 @@ class checked:
         if given:
             return given
         if entry.startswith("@"):
-            return entry[1:].removesuffix("-baseline")
+            from bciarena.entries import reference
+
+            return reference.find(entry).challenge
         raise BadInput("--challenge is missing: say which rules to play by (arena challenges lists them)")
 
     @staticmethod

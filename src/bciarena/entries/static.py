@@ -83,7 +83,11 @@ def _used(package: Package) -> set[str]:
             text = file.read(MAX_SOURCE_BYTES).decode("utf-8", "replace")
         lines = re.findall(r"^[ \t]*(?:from|import)[ \t]([^\n]{1,400})", text, re.M)
         words = {word for line in lines for word in re.findall(r"\w+", line)}
-        waiting += [other for other, path in files.items() if path.stem in words or path.parent.name in words]
+        waiting += [
+            other
+            for other, path in files.items()
+            if (path.parent.name if path.stem == "__init__" else path.stem) in words
+        ]
     return used
 
 
