@@ -227,7 +227,7 @@ def test_all_problems_are_told_at_once_without_playing(tmp_path: Path) -> None:
     entry = write(
         tmp_path / "e",
         {
-            "Algorithm/AlgorithmImplementMI.py": "from Algorithm import newer\nclass AlgorithmImplementMI:\n    x = (1\n",
+            "Algorithm/AlgorithmImplementMI.py": "import newer\nclass AlgorithmImplementMI:\n    x = (1\n",
             "Algorithm/stray.py": "print 1\n",
             "Algorithm/newer.py": "match 1:\n    case 1:\n        pass\n",
             "Algorithm/old.pyc": magic["3.7"] + bytes(12),
