@@ -10,8 +10,14 @@ from bciarena.service.boards import Boards, make_board
 from bciarena.service.models import Entry, Phase, Result, Submission, Team, Version, folded
 
 
+def _samples(score: float) -> float:
+    """Samples of a block of one right trial that scores so many bits a minute in imagery/1, its rest of 0.5 s off."""
+    return (60 * np.log2(3) / max(score, 1e-9) - 0.5) * 250
+
+
 def add_run(session, phase: Phase, team: str, blocks: list[float], at: float, **more) -> Submission:
     """A run with given block scores, as the keeper would have settled it."""
+    people = more.pop("people", 100)
     owner = account_named(session, "olga")
     found = session.query(Team).filter_by(folded=folded(team)).one_or_none()
     if found is None:
@@ -32,12 +38,15 @@ def add_run(session, phase: Phase, team: str, blocks: list[float], at: float, **
     )  # fmt: skip
     session.add(run)
     session.flush()
-    rows = [{"subject": 1, "block": n, "score": score} for n, score in enumerate(blocks, 1)]
-    values = {"verdict": "ok", "sandbox": "bwrap, cgroup v2", "ranked": True, **more}
+    rows = []
+    for n, score in enumerate(blocks, 1):
+        sums = {"trials": 1, "correct": 1, "length_n": _samples(score)}
+        rows.append({"subject": 1 + (n - 1) // people, "block": n, "score": score, "sums": sums})
+    values = {"verdict": "ok", "sandbox": "bwrap, cgroup v2", "ranked": True, "low": 0.0, "high": 200.0, **more}
     session.add(
         Result(
             submission_id=run.id, job_id=job.id, phase_id=phase.id, team_id=found.id, rulebook="imagery/1",
-            score=float(np.mean(blocks)), low=0.0, high=1.0, metrics={"accuracy": 0.5}, blocks=rows, **values,
+            score=float(np.mean(blocks)), metrics={"accuracy": 0.5}, blocks=rows, **values,
         )
     )  # fmt: skip
     phase.revision += 1
@@ -110,3 +119,46 @@ def test_a_board_is_remade_when_it_changed_and_not_before(town, monkeypatch):
         add_run(session, phase, "A", [1.0] * 6, 1.0)
         assert boards.of(session, phase).rows[0].team == "A"
         assert len(made) == 2
+
+
+def test_few_blocks_are_said_to_be_too_few(town):
+    def make(session, phase):
+        add_run(session, phase, "A", [30.0] * 5, 1.0)
+        add_run(session, phase, "B", [20.0] * 5, 1.0)
+
+    board = board_of(town, make)
+    assert board.untested
+    assert [(row.first, row.last, row.tested) for row in board.rows] == [(1, 2, False)] * 2
+    for language, words in (("en", "Too few blocks to test"), ("zh", "block 太少，无法检验")):
+        page = town.visitor().get("/contests/spring", headers={"accept-language": language})
+        assert words in page.text
+
+
+def test_the_best_of_many_runs_is_told(town):
+    def make(session, phase):
+        for at in range(1, 21):
+            add_run(session, phase, "A", [30.0 - at % 3] * 6, float(at), low=20.0, high=40.0)
+
+    row = board_of(town, make, counts="best").rows[0]
+    assert row.runs == 20
+    assert row.low < 20.0
+    assert 1.8 * 20 / 3.92 < row.lucky < 2.0 * 20 / 3.92  # the mean of the largest of 20 is 1.87 standard errors up
+
+
+def test_runs_on_other_blocks_are_ranked_and_not_tested(town):
+    def make(session, phase):
+        add_run(session, phase, "A", [30.0] * 8, 1.0)
+        add_run(session, phase, "B", [20.0] * 7, 1.0)
+
+    rows = board_of(town, make).rows
+    assert [(row.rank, row.first, row.last, row.tested) for row in rows] == [(1, 1, 1, True), (2, 2, 2, False)]
+
+
+def test_three_people_give_an_interval_for_new_ones(town):
+    def make(session, phase):
+        add_run(session, phase, "A", [30.0, 31.0, 20.0, 21.0, 40.0, 41.0], 1.0, people=2)
+
+    board = board_of(town, make)
+    row = board.rows[0]
+    assert board.new_people
+    assert row.new_low < 20 < 40 < row.new_high

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,13 @@ from bciarena.service.models import Account, Contest, Entry, Phase, Result, Subm
 TEAMS, SUBMISSIONS, PER_S, SECONDS = 1_000, 50_000, 200, 20
 LINES = 64  # open connections of the load
 START_S = 120.0
+
+
+def _block(number: int, score: float) -> dict[str, Any]:
+    """A block of twelve, four to a person, of one right imagery trial that scores so many bits a minute."""
+    length_n = (60 * log2(3) / max(score, 1e-6) - 0.5) * 250
+    sums = {"trials": 1, "correct": 1, "length_n": length_n}
+    return {"subject": 1 + (number - 1) // 4, "block": number, "score": score, "sums": sums}
 
 
 def fill(url: str) -> None:
@@ -62,7 +70,7 @@ def fill(url: str) -> None:
                 {"submission_id": n + 1, "job_id": n + 1, "team_id": t + 1, "score": float(row.mean()), **common}
                 | {"low": float(row.mean() - 4), "high": float(row.mean() + 4), "reason": "", "current": True}
                 | {"metrics": {"accuracy": 0.8, "mean_length_s": 1.5}}
-                | {"blocks": [{"subject": 1, "block": b, "score": float(s)} for b, s in enumerate(row, 1)]}
+                | {"blocks": [_block(b, float(s)) for b, s in enumerate(row, 1)]}
                 for (n, t), row in zip(enumerate(team_of.tolist()), blocks, strict=True)
             ],
         )

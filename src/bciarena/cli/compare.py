@@ -15,7 +15,7 @@ def main(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
-    """Paired comparison of runs: difference, interval, permutation test, and who got which trials."""
+    """Paired comparison of runs: difference, interval, test, and who got which trials."""
     from bciarena.contests import known
     from bciarena.errors import BadInput
     from bciarena.plaintext import json_text
@@ -33,8 +33,11 @@ def main(
         low, high = pair["low"], pair["high"]
         reach = f"  95 % interval {low:+.3f} to {high:+.3f}" if low is not None else ""
         print(f"  score {pair['score_two']:.3f} - {pair['score_one']:.3f} = {pair['difference']:+.3f}{reach}")
-        word = "distinguishable" if pair["distinguishable"] else "not distinguishable"
-        print(f"  {word} (p = {pair['p']:.4f}, {pair['unit']} swapped)")
+        if pair["p"] is None:
+            print("  too few blocks to test: three are needed")
+        else:
+            word = "distinguishable" if pair["distinguishable"] else "not distinguishable"
+            print(f"  {word} (p = {pair['p']:.4f}, t test over {pair['unit']})")
         for key in ("only_one", "only_two"):
             shown = ", ".join("S{} B{} #{}".format(*place) for place in pair[key][:12])
             more = f" and {len(pair[key]) - 12} more" if len(pair[key]) > 12 else ""

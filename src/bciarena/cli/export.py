@@ -11,16 +11,17 @@ import typer
 def main(
     run: Annotated[Path, typer.Argument(help="A run folder kept by arena run --out.")],
     kind: Annotated[str, typer.Option("--format", help="csv, parquet or json.")] = "csv",
+    table: Annotated[str, typer.Option(help="trials, or metrics with their intervals.")] = "trials",
     challenge: Annotated[
         str | None, typer.Option(help="The contest's folder, where it is none of the known ones.")
     ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="The file to write; otherwise printed.")] = None,
 ) -> None:
-    """A run as a tidy table, one row per trial; columns are described in docs/report.md."""
+    """A run as a tidy table, one row per trial or per metric; columns are described in docs/report.md."""
     from bciarena.contests import known
     from bciarena.report.export import export
 
     known(challenge)
-    text = export(run, kind, out)
+    text = export(run, kind, out, table)
     if text is not None:
         print(text, end="")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,8 @@ class Scoring(ABC):
         Rates that serve rows only and are no metric of the run.
     shares : frozenset of str
         Rates between 0 and 1: shown as per cent, and no interval leaves that range.
+    decided_by : mapping of str to str
+        The mark (0 or 1) that decides a rate, where that is not whether the trial is right.
     """
 
     own = "score"
@@ -46,6 +49,7 @@ class Scoring(ABC):
     subject_columns: tuple[str, ...] = ()
     hidden: frozenset[str] = frozenset()
     shares: frozenset[str] = frozenset({"accuracy"})
+    decided_by: Mapping[str, str] = MappingProxyType({})
 
     @abstractmethod
     def marks(self, rules: Rulebook, trial: Trial) -> dict[str, int]:

@@ -43,7 +43,7 @@ def _pair(one: KeptRun, two: KeptRun) -> dict[str, Any]:
         "high": found.high,
         "p": found.p,
         "unit": found.unit,
-        "distinguishable": found.distinguishable,
+        "distinguishable": None if found.p is None else found.distinguishable,
         "only_one": [[a.subject, a.block, a.trial] for a, b in pairs if a.correct and not b.correct],
         "only_two": [[a.subject, a.block, a.trial] for a, b in pairs if b.correct and not a.correct],
     }

@@ -11,6 +11,7 @@ from bciarena.contests.contest import LANGUAGES
 from bciarena.report.figures import outcome, subject_accuracy
 from bciarena.report.kept import KeptRun
 from bciarena.report.part import part_of
+from bciarena.report.statistics import bias_of
 from bciarena.report.texts import Said, listed, said
 
 
@@ -30,6 +31,11 @@ def findings(run: KeptRun) -> list[Said]:
         found += own.findings(run)
     if own.mistakes:
         found += _mistake(run)
+    bias = bias_of(run.book, run.trials)
+    if bias is not None:
+        if bias.excess > 0.005 * abs(float(run.score["score"])):
+            found.append(said(run.book, "say_bias", excess=bias.excess))
+        found.append(said(run.book, "say_guess", guess=bias.guess))
     packet_s = run.book.packet_n / run.book.rate
     slow = int(np.count_nonzero(run.think_s > packet_s))
     if slow:

@@ -1,10 +1,12 @@
 """How sure a score is, and whether two runs differ.
 
-Intervals are for new blocks of the same people: blocks are drawn again within each subject. Drawing n - 1 of a
-subject's n blocks makes the variance of a mean unbiased however few blocks there are (Rao and Wu 1988), and a t
-quantile pays for the few degrees of freedom. Where a subject has only one block, all blocks are drawn as one group;
-where there are fewer than three blocks in all, trials. A few blocks may agree by luck: then the interval is at least
-as wide as the chance of the trials within them makes it. Tests check coverage and level by simulation.
+An interval is first for new blocks of the same people. Blocks are drawn again within each subject: n - 1 of a
+subject's n blocks, which makes the variance of a mean unbiased however few blocks there are (Rao and Wu 1988), with a
+t quantile for the few degrees of freedom. Where a subject has only one block, all blocks are drawn as one group. A few
+blocks may agree by luck and never show what is rare, so the interval also holds every value that could well have given
+this run by the chance of its trials (see `inversion`). With fewer than three blocks that is all there is, and blocks
+are taken to differ by BLOCK_SD. A second interval is for new people, where there are three or more: subjects are left
+out one at a time (jackknife), with a t quantile. No interval leaves what is possible on these trials.
 """
 
 from __future__ import annotations
@@ -18,22 +20,31 @@ from numpy.typing import NDArray
 from bciarena.contests import rulebook as find_rulebook
 from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.trial import Trial
-from bciarena.report.units import Units, adds_up, blocks_of, trials_of
+from bciarena.report.inversion import inverted, kinds, successes
+from bciarena.report.units import Units, extremes, guessed, units_of
 
 DRAWS = 2000
-SMALLEST = 3  # units needed to say anything about their spread
-FEW = 10  # degrees of freedom below which blocks may agree by luck
-ENOUGH_TO_SWAP = 6  # fewer blocks than this cannot reach p < .05 by swapping blocks
-EXACT_UP_TO = 13  # so many blocks and all sign patterns are tried
+SMALLEST = 3  # blocks, or people, needed to say anything about their spread
+FEW = 16  # degrees of freedom, or right and wrong trials, below which chance alone may hide the spread
+BLOCK_SD = 0.35  # log odds by which blocks of a person are taken to differ where that cannot be measured
+WITHIN = 0.02  # correlation of trials within a block that BLOCK_SD amounts to
+TRIALS_DRAWN = 400
+
+Floats = NDArray[np.float64]
 
 
 class Interval(NamedTuple):
-    """A value with its 95 % interval, and what was drawn again to get it; no interval: low and high are None."""
+    """A value with its 95 % interval for the same people, what was drawn again, and the interval for new people.
+
+    Ends are None where nothing can be said.
+    """
 
     value: float
     low: float | None
     high: float | None
     unit: str
+    new_low: float | None = None
+    new_high: float | None = None
 
 
 def trials_from(score: dict[str, Any]) -> list[Trial]:
@@ -66,58 +77,99 @@ def intervals(score: dict[str, Any], draws: int = DRAWS, seed: int = 0) -> dict[
     book = find_rulebook(score["challenge"])
     trials = trials_from(score)
     known = {"score": float(score["score"]), **{k: float(v) for k, v in score["metrics"].items()}}
-    if not trials:
+    if len(trials) < SMALLEST:
         return {name: Interval(value, None, None, "nothing") for name, value in known.items()}
-    units, weights, unit, freedom = _resample(book, trials, draws, np.random.default_rng(seed))
-    found = units.rates(weights)
-    halves = {name: _t95(freedom) * float(np.std(drawn)) for name, drawn in found.items()}
-    if unit not in ("trials", "nothing") and freedom < FEW and adds_up(book):
-        for name, half in _trial_halves(book, trials, draws, np.random.default_rng(seed)).items():
-            halves[name] = max(halves[name], half)
+    units, rng = units_of(book, trials), np.random.default_rng(seed)
+    possible = extremes(units)
+    unit, freedom = _drawable(units)
+    halves = dict.fromkeys(known, 0.0)
+    if unit != "trials":
+        drawn = units.rates(_drawn(_strata(units, unit), draws, rng))
+        halves = {name: _t95(freedom) * float(np.std(drawn[name])) for name in known if name in drawn}
+    chance: dict[str, tuple[float, float]] = {}
+    if freedom < FEW:
+        again = units.replayed(_trial_picks(units, TRIALS_DRAWN, rng))
+        alike = len(trials) / units.sizes.size - 1 if unit == "trials" else 0.0
+        wide = _t95(len(trials) - units.sizes.size) * float(np.sqrt(1 + alike * WITHIN))
+        halves = {name: max(half, wide * float(np.std(again[name]))) for name, half in halves.items() if name in again}
+    if freedom < FEW or _rarely(units):
+        chance = inverted(units, BLOCK_SD if freedom < FEW else 0.0, rng)
+    people = _people_halves(units)
     result = {}
     for name, value in known.items():
-        if name not in found or unit == "nothing":
+        if name not in possible:
             result[name] = Interval(value, None, None, "nothing")
             continue
-        low, high = max(0.0, value - halves[name]), value + halves[name]
-        if name.startswith(("accuracy", "side_accuracy", "fpr")):
-            high = min(1.0, high)
-        result[name] = Interval(value, low, high, unit)
+        least, most = chance.get(name, (value, value))
+        low, high = min(value - halves[name], least), max(value + halves[name], most)
+        new_low = new_high = None
+        if people is not None:
+            new_low, new_high = min(low, value - people[name]), max(high, value + people[name])
+        floor, ceiling = (0.0, np.inf) if name.endswith("_s") else possible[name]
+        floor, ceiling = min(floor, value), max(ceiling, value)
+        ends = [None if end is None else float(np.clip(end, floor, ceiling)) for end in (low, high, new_low, new_high)]
+        result[name] = Interval(value, ends[0], ends[1], unit, ends[2], ends[3])
     return result
 
 
-def _trial_halves(book: Rulebook, trials: Sequence[Trial], draws: int, rng: np.random.Generator) -> dict[str, float]:
-    """Half widths if blocks differed by the chance of their trials alone."""
-    units = trials_of(book, trials)
-    found = units.rates(_drawn(units.block, draws, rng))
-    return {name: _t95(len(trials) - units.subject.size) * float(np.std(drawn)) for name, drawn in found.items()}
-
-
 def bootstrap_interval(score: dict[str, Any]) -> tuple[float, float] | None:
-    """The 95 % interval of the score alone; None where nothing can be said."""
+    """The 95 % interval of the score alone, for the same people; None where nothing can be said."""
     found = intervals(score)["score"]
     return None if found.low is None or found.high is None else (found.low, found.high)
 
 
-def _resample(
-    book: Rulebook, trials: Sequence[Trial], draws: int, rng: np.random.Generator
-) -> tuple[Units, NDArray[np.float64], str, int]:
-    """Units, how often each draw takes each unit (draws, units), what the units are, and degrees of freedom."""
-    units = blocks_of(book, trials)
+class Bias(NamedTuple):
+    """How much of a score is due to few trials, and what guessing at the same times gives on average."""
+
+    excess: float
+    guess: float
+
+
+def bias_of(book: Rulebook, trials: Sequence[Trial], seed: int = 0) -> Bias | None:
+    """By how much few trials raise the score on average, and the mean score of a guesser; None without trials.
+
+    A rate of information is convex in the accuracy: chance raises it, the more the fewer trials a block has
+    (Miller 1955 on the bias of information estimates). The excess is estimated by drawing trials again.
+    """
+    if not trials:
+        return None
+    units, rng = units_of(book, trials), np.random.default_rng(seed)
+    rate = book.scoring.own  # without what a limit takes from the whole run
+    again = units.replayed(_trial_picks(units, TRIALS_DRAWN, rng))[rate]
+    own = units.rates(np.ones((1, units.sizes.size)))[rate][0]
+    excess = float(again.mean() - own)
+    if abs(excess) < 3 * float(again.std()) / TRIALS_DRAWN**0.5:
+        excess = 0.0  # no more than the draws' own noise
+    return Bias(excess, float(guessed(units, TRIALS_DRAWN, rng).mean()))
+
+
+def _drawable(units: Units) -> tuple[str, int]:
+    """What can be drawn again, and its degrees of freedom."""
     counts = np.unique(units.subject, return_counts=True)[1]
-    blocks = units.subject.size
+    blocks = units.sizes.size
     if blocks < SMALLEST:
-        if not adds_up(book) or len(trials) < SMALLEST:
-            return units, np.ones((1, blocks)), "nothing", 1
-        units = trials_of(book, trials)
-        return units, _drawn(units.block, draws, rng), "trials", len(trials) - blocks
-    if counts.min() >= 2:
-        return units, _drawn(units.subject, draws, rng), "blocks within subjects", blocks - len(counts)
-    return units, _drawn(np.zeros(blocks, int), draws, rng), "blocks", blocks - 1
+        return "trials", 0
+    return ("blocks within subjects", blocks - len(counts)) if counts.min() >= 2 else ("blocks", blocks - 1)
 
 
-def _drawn(strata: NDArray[Any], draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Weights (draws, units): n - 1 of the n units of each stratum, with replacement, scaled to a total of n."""
+def _strata(units: Units, unit: str) -> NDArray[np.int64]:
+    return units.subject if unit == "blocks within subjects" else np.zeros(units.sizes.size, np.int64)
+
+
+def _rarely(units: Units) -> bool:
+    """Whether right or wrong trials of a kind are so few that drawing blocks again may miss them."""
+    odd = kinds(units) % 2
+    for mark in {"", *units.book.scoring.decided_by.values()}:
+        right = successes(units, mark)
+        for one in np.unique(odd):
+            hits = int(right[odd == one].sum())
+            if min(hits, int((odd == one).sum()) - hits) < FEW:
+                return True
+    return False
+
+
+def _drawn(strata: NDArray[np.int64], draws: int, rng: np.random.Generator) -> Floats:
+    """Weights (draws, blocks): n - 1 of the n blocks of each stratum, with replacement, scaled to a total of n."""
     weights = np.ones((draws, strata.size))
     for stratum in np.unique(strata):
         members = np.flatnonzero(strata == stratum)
@@ -127,70 +179,90 @@ def _drawn(strata: NDArray[Any], draws: int, rng: np.random.Generator) -> NDArra
     return weights
 
 
+def _people_halves(units: Units) -> dict[str, float] | None:
+    """Half widths for new people: every subject left out in turn; None with fewer than three."""
+    found = left_out(units.book, {name: column[None] for name, column in units.sums.items()}, units.subject)
+    if found is None:
+        return None
+    people = len(np.unique(units.subject))
+    return {name: _t95(people - 1) * _jackknife(rates) for name, rates in found.items()}
+
+
+def left_out(book: Rulebook, sums: dict[str, NDArray[Any]], subject: NDArray[Any]) -> dict[str, Floats] | None:
+    """Rates (subjects,) without each subject in turn, the others counting for it; None below three subjects."""
+    people = np.unique(subject)
+    if people.size < SMALLEST:
+        return None
+    weights = (subject[None, :] != people[:, None]) * (people.size / (people.size - 1))
+    whole = {name: np.broadcast_to(column, weights.shape) for name, column in sums.items()}
+    return book.scoring.rates(book, whole, weights, subject)
+
+
+def _jackknife(rates: Floats) -> float:
+    return float(np.sqrt((rates.size - 1) * np.var(rates)))
+
+
+def people_interval(
+    book: Rulebook, sums: dict[str, NDArray[Any]], subject: NDArray[Any], score: float
+) -> tuple[float, float] | None:
+    """The score's 95 % interval for new people from block sums alone, each (1, blocks); None below three subjects."""
+    found = left_out(book, sums, subject)
+    if found is None:
+        return None
+    half = _t95(found["score"].size - 1) * _jackknife(found["score"])
+    return max(0.0, score - half), score + half
+
+
 def _t95(freedom: int) -> float:
     from scipy.stats import t
 
     return float(t.ppf(0.975, max(freedom, 1)))
 
 
+def _trial_picks(units: Units, draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Trials drawn again within their blocks, (draws, trials)."""
+    sizes = units.sizes[units.block]
+    inside = (rng.random((draws, sizes.size)) * sizes).astype(np.int64)
+    return units.starts[units.block] + inside
+
+
 class Difference(NamedTuple):
-    """Second run less first: value with interval, p of a two-sided paired permutation test, and its unit."""
+    """Second run less first: value with interval, and p of the test that belongs to it; None with too few blocks."""
 
     value: float
     low: float | None
     high: float | None
-    p: float
+    p: float | None
     unit: str
 
     @property
     def distinguishable(self) -> bool:
-        return self.p < 0.05
+        return self.p is not None and self.p < 0.05
 
 
 def compare(one: dict[str, Any], two: dict[str, Any], draws: int = DRAWS, seed: int = 0) -> Difference:
     """Whether two runs on the same data differ in score.
 
-    Under the null hypothesis it does not matter which run an outcome came from: outcomes are swapped between the
-    runs at random, whole blocks where there are at least six, single trials otherwise.
+    Blocks are drawn again, the same ones for both runs, and the difference is held against its standard error by t;
+    the interval and p are of that one test, so they cannot disagree. A few blocks may differ alike by luck: then the
+    standard error is at least what the chance of the trials makes it. With fewer than three blocks there is no test.
     """
+    from scipy.stats import t
+
     book = find_rulebook(one["challenge"])
-    first, second = trials_from(one), trials_from(two)
-    rng = np.random.default_rng(seed)
-    a, weights, unit, freedom = _resample(book, first, draws, rng)
-    b = (blocks_of if a.whole else trials_of)(book, second)
+    a, b = units_of(book, trials_from(one)), units_of(book, trials_from(two))
     value = float(two["score"]) - float(one["score"])
-    low = high = None
-    if unit != "nothing":
-        spread = np.std(b.rates(weights)["score"] - a.rates(weights)["score"])
-        low, high = value - _t95(freedom) * float(spread), value + _t95(freedom) * float(spread)
-    if a.whole and a.subject.size < ENOUGH_TO_SWAP and adds_up(book):
-        a, b = trials_of(book, first), trials_of(book, second)
-    p = _swap_p(a, b, draws, rng)
-    return Difference(value, low, high, p, "blocks" if a.whole else "trials")
-
-
-def _swap_p(a: Units, b: Units, draws: int, rng: np.random.Generator) -> float:
-    def gap(take: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Score of a mixture of the two runs less the score of its mirror image, per row."""
-        return np.asarray(a.mixed(b, take)["score"] - a.mixed(b, 1 - take)["score"])
-
-    observed = abs(gap(np.ones((1, a.block.size)))[0])
-    gaps = np.abs(gap((rng.random((draws, a.block.size)) < 0.5).astype(float)))
-    return float((1 + np.sum(gaps >= observed - 1e-9)) / (draws + 1))
-
-
-def paired_permutation(one: Sequence[float], other: Sequence[float], draws: int = 10_000, seed: int = 0) -> float:
-    """Two-sided p that two runs on the same blocks differ in mean block score, by flipping signs.
-
-    Parameters
-    ----------
-    one, other : sequences of float, equally long
-        Block scores in the same order; all that a leaderboard keeps.
-    """
-    difference = np.asarray(one, float) - np.asarray(other, float)
-    n = difference.size
-    if n <= EXACT_UP_TO:
-        signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(max(n, 1))[None, :n]) & 1)
-        return float(np.mean(np.abs(signs @ difference) >= abs(difference.sum()) - 1e-9)) if n else 1.0
-    signs = np.random.default_rng(seed).integers(0, 2, size=(draws, n)) * 2 - 1
-    return float((1 + np.sum(np.abs(signs @ difference) >= abs(difference.sum()) - 1e-9)) / (draws + 1))
+    unit, freedom = _drawable(a)
+    if unit == "trials":
+        return Difference(value, None, None, None, unit)
+    rng = np.random.default_rng(seed)
+    weights = _drawn(_strata(a, unit), draws, rng)
+    errors = [(float(np.std(b.rates(weights)["score"] - a.rates(weights)["score"])), freedom)]
+    if freedom < FEW:
+        picks = _trial_picks(a, TRIALS_DRAWN, rng)
+        spread = float(np.std(b.replayed(picks)["score"] - a.replayed(picks)["score"]))
+        errors.append((spread, len(a.trials) - a.sizes.size))
+    half = max(_t95(free) * error for error, free in errors)
+    chances = [2 * float(t.sf(abs(value) / error, max(free, 1))) for error, free in errors if error > 0]
+    p = 1.0 if value == 0 else max(chances, default=0.0)
+    return Difference(value, value - half, value + half, p, unit)

@@ -1,9 +1,10 @@
-"""A run's trials or blocks as units that can be drawn again; every number comes from the contest's own sums."""
+"""A run's blocks and trials, to be drawn again; every number comes from the contest's own sums."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,80 +14,146 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.scoring import Scoring
 from bciarena.contests.trial import Trial, by_block
 
+Array = NDArray[Any]
 Floats = NDArray[np.float64]
+IDLE = ("quiet", "false_positive")
 
 
 @dataclass(frozen=True)
 class Units:
-    """Blocks, or single trials, with what each contributes.
+    """The trials of a run with what each contributes.
 
     Attributes
     ----------
-    whole : bool
-        Whether each unit is a whole block.
-    columns : dict of str to ndarray, shape (units,)
-        The contest's sums of a block, or marks of a trial.
-    block : ndarray of int, shape (units,)
-        Which block a unit belongs to, counted over the run.
+    trials : list of Trial
+        As judged; those after a block's stop have a length again (see `restored`).
+    sizes : ndarray of int, shape (blocks,)
+        Trials of each block.
     subject : ndarray of int, shape (blocks,)
         Whose block it is.
     """
 
     book: Rulebook
-    whole: bool
-    columns: dict[str, NDArray[Any]]
-    block: NDArray[np.int64]
+    trials: list[Trial]
+    sizes: NDArray[np.int64]
     subject: NDArray[np.int64]
 
+    @cached_property
+    def marks(self) -> dict[str, Array]:
+        """The contest's marks of every trial, each of shape (trials,)."""
+        return self.book.scoring.marks_of(self.book, self.trials)
+
+    @cached_property
+    def sums(self) -> dict[str, Array]:
+        """The contest's sums of every block, each of shape (blocks,)."""
+        return {name: column[0] for name, column in self.summed(self.marks, np.arange(len(self.trials))[None]).items()}
+
+    @cached_property
+    def block(self) -> NDArray[np.int64]:
+        """The block of each trial, counted over the run; shape (trials,)."""
+        return np.repeat(np.arange(self.sizes.size), self.sizes)
+
     @property
-    def owner(self) -> NDArray[np.int64]:
-        """Whose unit it is, shape (units,)."""
-        return self.subject[self.block]
+    def starts(self) -> NDArray[np.int64]:
+        """Where each block begins among the trials."""
+        return np.concatenate(([0], np.cumsum(self.sizes)[:-1])).astype(np.int64)
+
+    def summed(self, marks: dict[str, Array], picks: Array) -> dict[str, Array]:
+        """Block sums, each (draws, blocks), when place t of the run is taken by trial ``picks[:, t]`` of ``marks``.
+
+        The contest's own rule for a block is replayed, so that one which stops early stops early here, too.
+        """
+        scoring = self.book.scoring
+        if type(scoring).block is Scoring.block:
+            totals = {}
+            for name, column in marks.items():
+                if column.size and (column == column[0]).all():  # the same for every trial, whichever is taken
+                    totals[name] = np.broadcast_to(column[0] * self.sizes, (len(picks), self.sizes.size))
+                else:
+                    totals[name] = np.add.reduceat(np.take(column, picks), self.starts, axis=1)
+            return totals
+        found = []
+        for start, size in zip(self.starts, self.sizes, strict=True):
+            own = picks[:, start : start + size]
+            found.append(scoring.block(self.book, {name: column[own] for name, column in marks.items()}))
+        return {name: np.stack([one[name] for one in found], axis=1) for name in found[0]}
 
     def rates(self, weights: Floats) -> dict[str, Floats]:
-        """Score and metrics when each unit counts as often as its weight says.
-
-        Parameters
-        ----------
-        weights : ndarray, shape (draws, units)
-            A row of ones gives the run's own numbers.
-        """
-        if not self.whole:
-            return self._scored(self._sums(weights), np.ones((len(weights), self.subject.size)))
-        sums = {name: np.broadcast_to(column, weights.shape) for name, column in self.columns.items()}
-        return self._scored(sums, weights)
-
-    def mixed(self, other: Units, take: Floats) -> dict[str, Floats]:
-        """Score and metrics of a run that has each unit from here where ``take`` is 1, else from ``other``."""
-        here, there = self._sums(take), other._sums(1 - take)
-        sums = {name: here[name] + there[name] for name in here}
-        return self._scored(sums, np.ones((len(take), self.subject.size)))
-
-    def _scored(self, sums: dict[str, Floats], weights: Floats) -> dict[str, Floats]:
+        """Score and metrics when each block counts as often as its weight says; weights (draws, blocks)."""
+        sums = {name: np.broadcast_to(column, weights.shape) for name, column in self.sums.items()}
         return self.book.scoring.rates(self.book, sums, weights, self.subject)
 
-    def _sums(self, weights: Floats) -> dict[str, Floats]:
-        """Block sums under weights of the units, each of shape (draws, blocks)."""
-        inside = (self.block[:, None] == np.arange(self.subject.size)).astype(float)
-        return {name: (weights * column) @ inside for name, column in self.columns.items()}
+    def replayed(self, picks: Array, marks: dict[str, Array] | None = None) -> dict[str, Floats]:
+        """Score and metrics of runs whose trials are ``picks`` (draws, trials)."""
+        sums = self.summed(self.marks if marks is None else marks, picks)
+        ones = np.ones((len(picks), self.sizes.size))
+        return self.book.scoring.rates(self.book, sums, ones, self.subject)
 
 
-def blocks_of(book: Rulebook, trials: Sequence[Trial]) -> Units:
-    """A run's blocks."""
-    groups = by_block(trials)
-    columns = {name: column[0] for name, column in book.scoring.block_sums(book, groups).items()}
+def units_of(book: Rulebook, trials: Sequence[Trial]) -> Units:
+    """A run's trials, block by block."""
+    groups = by_block(restored(book, trials))
+    sizes = np.array([len(own) for _, _, own in groups], dtype=np.int64)
     subject = np.array([number for number, _, _ in groups], dtype=np.int64)
-    return Units(book, True, columns, np.arange(len(groups)), subject)
+    return Units(book, [trial for _, _, own in groups for trial in own], sizes, subject)
 
 
-def trials_of(book: Rulebook, trials: Sequence[Trial]) -> Units:
-    """A run's single trials; only where a block's sums are the sums of its trials (see `adds_up`)."""
-    groups = by_block(trials)
-    subject = np.array([number for number, _, _ in groups], dtype=np.int64)
-    block = np.repeat(np.arange(len(groups)), [len(own) for _, _, own in groups])
-    return Units(book, False, book.scoring.marks_of(book, trials), block, subject)
+def restored(book: Rulebook, trials: Sequence[Trial]) -> list[Trial]:
+    """Trials after a block's stop have no length; they get the mean of those with the same outcome, to be replayed."""
+    if all(trial.status != "after_target" for trial in trials):
+        return list(trials)
+    usual = {}
+    for right in (True, False):
+        lengths = [t.length_n for t in trials if t.length_n is not None and t.correct is right]
+        usual[right] = round(float(np.mean(lengths))) if lengths else round((book.missing_s or 0.0) * book.rate)
+    return [
+        replace(t, length_n=usual[t.correct], status="in_time" if t.answer is not None else "missing")
+        if t.status == "after_target"
+        else t
+        for t in trials
+    ]
 
 
-def adds_up(book: Rulebook) -> bool:
-    """Whether a block's sums are just its trials' marks added up, in any order and number."""
-    return type(book.scoring).block is Scoring.block
+def turned(book: Rulebook, trial: Trial, right: bool) -> Trial:
+    """The trial as it would be had it gone right, or wrong in every respect."""
+    if trial.status in IDLE:
+        if right:
+            return replace(trial, answer=None, correct=True, status="quiet")
+        return replace(trial, answer=next(iter(book.vocabulary)), correct=False, status="false_positive")
+    if right:
+        return replace(trial, answer=trial.truth, correct=True, status="in_time")
+    return replace(trial, answer=None, correct=False, status="missing")
+
+
+def extremes(units: Units) -> dict[str, tuple[float, float]]:
+    """The least and the most each rate can be on these trials: all wrong, and all right at the shortest time."""
+    book = units.book
+    floor_n = max(book.packet_n, round(book.floor_s * book.rate))
+    fastest = [
+        replace(one, length_n=floor_n) if one.length_n is not None else one
+        for one in (turned(book, trial, True) for trial in units.trials)
+    ]
+    ends = []
+    for trials in (fastest, [turned(book, trial, False) for trial in units.trials]):
+        whole = replace(units, trials=trials)
+        ends.append(whole.rates(np.ones((1, units.sizes.size))))
+    found = {name: (float(ends[0][name][0]), float(ends[1][name][0])) for name in ends[0]}
+    return {name: (min(pair), max(pair)) for name, pair in found.items()} | dict.fromkeys(
+        book.scoring.shares, (0.0, 1.0)
+    )
+
+
+def guessed(units: Units, draws: int, rng: np.random.Generator, answers: int = 16) -> Floats:
+    """Scores of runs that answer at the same times by chance, and stay quiet where nothing is asked; shape (draws,)."""
+    book = units.book
+    words = list(book.vocabulary)
+    trials: list[Trial] = []
+    for trial in units.trials:
+        for word in rng.integers(len(words), size=answers):
+            answer = words[int(word)]
+            right = answer == trial.truth
+            answered = replace(trial, answer=answer, correct=right, status="in_time")
+            trials.append(turned(book, trial, True) if trial.status in IDLE else answered)
+    marks = book.scoring.marks_of(book, trials)
+    picks = np.arange(len(units.trials)) * answers + rng.integers(answers, size=(draws, len(units.trials)))
+    return units.replayed(picks, marks)["score"]

@@ -9,18 +9,22 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from statistics import NormalDist
 from typing import Any, TypeVar
 
+import numpy as np
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
+from bciarena.contests import Rulebook
 from bciarena.contests import rulebook as find_rulebook
 from bciarena.report.part import part_of
-from bciarena.report.statistics import paired_permutation
+from bciarena.report.ranking import Place, places
+from bciarena.report.statistics import people_interval
 from bciarena.service.models import Phase, Result, Submission, Team
 
 T = TypeVar("T")
-LEVEL = 0.05
 PAGE = 100
 HISTORY = 30
 VIEWS = 200
@@ -31,6 +35,10 @@ class Row:
     """A team on a board.
 
     ``first`` and ``last`` are the ranks it shares with those it cannot be told from; twice its own when there are none.
+    ``tested`` is false where the data could not have told it from others: too few blocks, or other blocks.
+    ``low`` and ``high`` are for new blocks of the same people, ``new_low`` and ``new_high`` for new people; where the
+    best of several runs counts, their lower ends allow for the choice. ``lucky`` is what choosing the best of so many
+    equal runs would add on average, were their chances independent.
     A run of the house's own that was not boxed is shown below the others, without a rank.
     """
 
@@ -38,6 +46,7 @@ class Row:
     first: int | None
     last: int | None
     p: float | None  # of the comparison with the best of its group
+    tested: bool
     team_id: int
     team: str
     house: bool
@@ -45,6 +54,9 @@ class Row:
     score: float
     low: float | None
     high: float | None
+    new_low: float | None
+    new_high: float | None
+    lucky: float | None
     metrics: dict[str, Any]
     verdict: str
     at: float
@@ -59,6 +71,17 @@ class Board:
     columns: tuple[str, ...]
     unit: str
     rows: tuple[Row, ...]
+    counts: str
+
+    @property
+    def untested(self) -> bool:
+        """Whether some ranks could not be tested."""
+        return any(row.rank and not row.tested for row in self.rows)
+
+    @property
+    def new_people(self) -> bool:
+        """Whether there were people enough for an interval about new ones."""
+        return any(row.new_low is not None for row in self.rows)
 
     @property
     def most(self) -> float:
@@ -81,7 +104,6 @@ class Boards:
     def __init__(self) -> None:
         self._kept: dict[int, Board] = {}
         self._locks: dict[int, threading.Lock] = defaultdict(threading.Lock)
-        self._chances: dict[tuple[int, int], float] = {}
         self._drawn: dict[int | str, tuple[Any, dict[Any, Any]]] = {}
 
     def of(self, session: Session, phase: Phase) -> Board:
@@ -95,7 +117,7 @@ class Boards:
         try:
             kept = self._kept.get(phase.id)
             if kept is None or kept.revision != phase.revision or kept.rulebook != phase.contest.rulebook:
-                kept = self._kept[phase.id] = make_board(session, phase, self._chances)
+                kept = self._kept[phase.id] = make_board(session, phase)
             return kept
         finally:
             lock.release()
@@ -111,7 +133,7 @@ class Boards:
         return found
 
 
-def make_board(session: Session, phase: Phase, chances: dict[tuple[int, int], float] | None = None) -> Board:
+def make_board(session: Session, phase: Phase) -> Board:
     """The board of a phase from the database: each team's best or last ranked run."""
     book = find_rulebook(phase.contest.rulebook)
     order = (
@@ -144,49 +166,81 @@ def make_board(session: Session, phase: Phase, chances: dict[tuple[int, int], fl
         .order_by(Result.ranked.desc(), Result.score.desc(), Submission.created_at, Result.id)
     )
     found = [tuple(row) for row in session.execute(query)]
-    groups: list[tuple[int | None, int | None, float | None]] = []
-    groups += _groups([row[0] for row in found if row[0].ranked], {} if chances is None else chances)
-    groups += [(None, None, None)] * (len(found) - len(groups))
+    ranked = [row[0] for row in found if row[0].ranked]
+    standing: list[Place | None] = [*_places(book, ranked), *[None] * (len(found) - len(ranked))]
     past = _history(session, phase)
     rows = []
-    for rank, ((result, team, house, at, runs), (first, last, p)) in enumerate(zip(found, groups, strict=True), 1):
+    for rank, ((result, team, house, at, runs), place) in enumerate(zip(found, standing, strict=True), 1):
+        tries = runs if phase.counts == "best" else 1
+        low, high = result.low, result.high
+        new_low, new_high = for_new_people(book, result)
+        lucky = None if tries < 2 or low is None else _expected_best(tries) * (high - low) / (2 * _bound(1))
         rows.append(
             Row(
-                rank if result.ranked else None, first, last, p, result.team_id, team, house, result.submission_id,
-                result.score, result.low, result.high, result.metrics, result.verdict, at, runs,
-                tuple(past.get(result.team_id, ())),
+                rank if place else None, place and place.first, place and place.last, place and place.p,
+                place is not None and place.tested, result.team_id, team, house, result.submission_id, result.score,
+                _chosen(result.score, low, tries), high, _chosen(result.score, new_low, tries), new_high, lucky,
+                result.metrics, result.verdict, at, runs, tuple(past.get(result.team_id, ())),
             )
         )  # fmt: skip
-    return Board(phase.revision, book.id, part_of(book).columns, book.unit, tuple(rows))
+    return Board(phase.revision, book.id, part_of(book).columns, book.unit, tuple(rows), phase.counts)
 
 
-def _groups(results: list[Result], chances: dict[tuple[int, int], float]) -> list[tuple[int, int, float | None]]:
-    """Teams that cannot be told from the best of their group share its ranks; who can be begins the next group."""
-    groups: list[list[float | None]] = []
-    best: Result | None = None
-    for result in results:
-        p = None if best is None else _chance(best, result, chances)
-        if p is None or p <= LEVEL:
-            best, p = result, None
-            groups.append([])
-        groups[-1].append(p)
-    spans: list[tuple[int, int, float | None]] = []
-    for group in groups:
-        first = len(spans) + 1
-        spans += [(first, first + len(group) - 1, p) for p in group]
-    return spans
+def _places(book: Rulebook, results: list[Result]) -> list[Place]:
+    """Where each team stands; those that played other blocks than the best, or left no sums, are not tested."""
+    if not results:
+        return []
+    best = _blocks(results[0])
+    same = [best is not None and _blocks(result) == best for result in results]
+    if not any(same):
+        return [Place(rank, rank, None, len(results) == 1) for rank in range(1, len(results) + 1)]
+    chosen = [result for result, fits in zip(results, same, strict=True) if fits]
+    names = chosen[0].blocks[0]["sums"]
+    sums = {name: np.array([[block["sums"][name] for block in one.blocks] for one in chosen]) for name in names}
+    ends = np.array([[np.nan, np.nan] if one.low is None else [one.low, one.high] for one in chosen])
+    tested = iter(places(book, sums, np.array([subject for subject, _ in best or ()]), ends))
+    ranks = [rank for rank, fits in enumerate(same, 1) if fits]
+    standing = []
+    for rank, fits in enumerate(same, 1):
+        place = next(tested) if fits else Place(0, 0, None, False)
+        first, last = (ranks[place.first - 1], ranks[place.last - 1]) if fits else (rank, rank)
+        standing.append(place._replace(first=first, last=last))
+    return standing
 
 
-def _chance(one: Result, other: Result, chances: dict[tuple[int, int], float]) -> float | None:
-    """p of the paired test over blocks; None when the runs were not on the same blocks."""
-    key = (one.id, other.id)
-    if key not in chances:
-        mine = {(b["subject"], b["block"]): b["score"] for b in one.blocks}
-        theirs = {(b["subject"], b["block"]): b["score"] for b in other.blocks}
-        if not mine or mine.keys() != theirs.keys():
-            return 1.0 if one.score == other.score else None
-        chances[key] = paired_permutation([mine[k] for k in mine], [theirs[k] for k in mine], draws=2000)
-    return chances[key]
+def _blocks(result: Result) -> list[tuple[int, int]] | None:
+    """Which blocks a result is about; None when its sums were not kept."""
+    if not result.blocks or any("sums" not in block for block in result.blocks):
+        return None
+    return [(block["subject"], block["block"]) for block in result.blocks]
+
+
+def for_new_people(book: Rulebook, result: Result) -> tuple[float | None, float | None]:
+    """The 95 % interval for new people: never surer than the one for the same people."""
+    blocks = _blocks(result)
+    if not blocks or result.low is None or result.high is None:
+        return None, None
+    sums = {name: np.array([[block["sums"][name] for block in result.blocks]]) for name in result.blocks[0]["sums"]}
+    found = people_interval(book, sums, np.array([subject for subject, _ in blocks]), result.score)
+    return (None, None) if found is None else (min(found[0], result.low), max(found[1], result.high))
+
+
+def _bound(tries: int) -> float:
+    """The normal quantile that holds for the best of so many at once (Bonferroni)."""
+    return NormalDist().inv_cdf(1 - 0.025 / tries)
+
+
+def _chosen(score: float, low: float | None, tries: int) -> float | None:
+    """A lower end that also holds for the best of several runs."""
+    return None if low is None else max(0.0, score - (score - low) * _bound(tries) / _bound(1))
+
+
+@cache
+def _expected_best(tries: int) -> float:
+    """Mean of the largest of so many standard normal numbers."""
+    x = np.linspace(-8, 8, 4001)
+    upto = np.array([NormalDist().cdf(value) for value in x]) ** tries
+    return float(8 - np.trapezoid(upto, x))
 
 
 def _history(session: Session, phase: Phase) -> dict[int, list[float]]:

@@ -14,12 +14,18 @@ from bciarena.contests import rulebook as find_rulebook
 from bciarena.jobs.model import Job
 from bciarena.plaintext import table_cell
 from bciarena.report.part import part_of
+from bciarena.service.boards import for_new_people
 from bciarena.service.models import Entry, Phase, Result, Submission, Team, Version
 
 
 def board_csv(session: Session, phase: Phase) -> str:
-    """Every submission of a phase, one row each, with its result and whether it counts."""
-    columns = part_of(find_rulebook(phase.contest.rulebook)).columns
+    """Every submission of a phase, one row each, with its result and whether it counts.
+
+    ``low`` and ``high`` are the run's own 95 % interval for new blocks of the same people, ``new_people_low`` and
+    ``new_people_high`` the one for new people; neither allows for choosing the best of several runs.
+    """
+    book = find_rulebook(phase.contest.rulebook)
+    columns = part_of(book).columns
     query = (
         select(Submission, Team.name, Entry.name, Version.number, Job.state, Result)
         .join(Team, Team.id == Submission.team_id)
@@ -34,12 +40,14 @@ def board_csv(session: Session, phase: Phase) -> str:
     writer = csv.writer(out)
     writer.writerow(
         ["submission", "team", "entry", "version", "submitted_utc", "job_state", "verdict", "rulebook", "score", "low",
-         "high", *columns, "sandbox", "ranked", "disqualified"]
+         "high", *columns, "sandbox", "ranked", "disqualified", "new_people_low", "new_people_high"]
     )  # fmt: skip
     for submission, team, entry, number, state, result in session.execute(query):
         at = datetime.datetime.fromtimestamp(submission.created_at, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         values: list[Any] = [""] * (5 + len(columns) + 2)
+        new_people: tuple[float | None, float | None] = (None, None)
         if result is not None:
+            new_people = for_new_people(book, result)
             values = [result.verdict, result.rulebook, result.score, result.low, result.high]
             values += [result.metrics.get(name, "") for name in columns] + [result.sandbox, int(result.ranked)]
         row = [
@@ -51,6 +59,7 @@ def board_csv(session: Session, phase: Phase) -> str:
             state,
             *values,
             submission.disqualified or "",
+            *new_people,
         ]
         writer.writerow(["" if value is None else table_cell(value) for value in row])
     return out.getvalue()

@@ -180,7 +180,8 @@ class Submission(Base):
 class Result(Base):
     """What a finished run was worth under one rulebook; the newest of a submission counts.
 
-    ``blocks`` are the block scores in playing order, for comparisons; ``low``/``high`` bound the score (95 %).
+    ``blocks`` are the block scores in playing order, each with the contest's ``sums`` for comparisons; ``low`` and
+    ``high`` bound the score (95 %, new blocks of the same people).
     ``trials`` and everything else stay in the run folder ``run``.
     """
 
@@ -207,6 +208,11 @@ class Result(Base):
     current: Mapped[bool] = mapped_column(default=True)
     run: Mapped[str | None]
     created_at: Mapped[float] = mapped_column(default=now_s())
+
+    @property
+    def block_rows(self) -> list[dict[str, Any]]:
+        """The blocks as pages show them."""
+        return [{name: value for name, value in block.items() if name != "sums"} for block in self.blocks]
 
 
 class Deed(Base):

@@ -16,7 +16,8 @@ from bciarena.contests import rulebook as find_rulebook
 from bciarena.errors import BadInput, Fault
 from bciarena.jobs.model import Job
 from bciarena.jobs.storage import Storage
-from bciarena.report.statistics import bootstrap_interval
+from bciarena.report.statistics import bootstrap_interval, trials_from
+from bciarena.report.units import units_of
 from bciarena.runs import RunFolder, rescore
 from bciarena.runs.folder import SCORE
 from bciarena.service.models import Contest, Phase, Result, Submission
@@ -78,7 +79,7 @@ def _put(session: Session, submission: Submission, job: Job, score: dict[str, An
         "low": low,
         "high": high,
         "metrics": score.get("metrics", {}),
-        "blocks": score.get("blocks", []),
+        "blocks": _blocks(score),
         "sandbox": score.get("sandbox", "none"),
         "ranked": is_ranked(score),
         "run": job.run,
@@ -111,6 +112,15 @@ def _put(session: Session, submission: Submission, job: Job, score: dict[str, An
         session.rollback()
         return None
     return result
+
+
+def _blocks(score: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a run's blocks, each with the contest's sums of it: what ranks are tested by."""
+    rows: list[dict[str, Any]] = score.get("blocks", [])
+    if not score.get("trials"):
+        return rows
+    sums = units_of(find_rulebook(score["challenge"]), trials_from(score)).sums
+    return [row | {"sums": {name: column[at].item() for name, column in sums.items()}} for at, row in enumerate(rows)]
 
 
 def under_old_rules(session: Session, limit: int = 20) -> list[Result]:

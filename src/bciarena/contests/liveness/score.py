@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from bciarena.contests.itr import itr
 from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.scoring import Array, Scoring, Sums, pooled, ratio
@@ -30,6 +32,15 @@ class LivenessScore(Scoring):
     block_columns = ("accuracy", "itr_real", "itr_subject", "accuracy_real", "accuracy_subject", "mean_length_s")
     hidden = frozenset({"accuracy"})
     shares = frozenset({"accuracy", "accuracy_real", "accuracy_subject"})
+    decided_by = MappingProxyType(
+        {
+            "score": "real",
+            "itr_real": "real",
+            "accuracy_real": "real",
+            "itr_subject": "whose",
+            "accuracy_subject": "whose",
+        }
+    )
 
     def marks(self, rules: Rulebook, trial: Trial) -> dict[str, int]:
         return {

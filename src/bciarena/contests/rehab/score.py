@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from bciarena.contests.itr import itr
 from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.scoring import Array, Scoring, Sums, pooled, ratio
@@ -19,6 +21,7 @@ class RehabScore(Scoring):
     """Sum of the points of all trials; the ITR is shown beside it and touches nothing (R11)."""
 
     shares = frozenset({"accuracy", "side_accuracy"})
+    decided_by = MappingProxyType({"side_accuracy": "side"})
 
     def marks(self, rules: Rulebook, trial: Trial) -> dict[str, int]:
         side = side_right(trial)

@@ -47,14 +47,30 @@ def key_map(run: KeptRun) -> Figure:
 
 
 def findings(run: KeptRun) -> list[Said]:
-    """False alarms."""
+    """False alarms, and how likely the true rate is above the limit."""
     still = [t for t in run.trials if t.status in ("quiet", "false_positive")]
+    if not still:
+        return []
+    limit = float(run.book.constants["fpr_limit"])
     alarms = sum(t.status == "false_positive" for t in still)
-    return (
-        [said(run.book, "say_alarms", n=alarms, m=len(still), limit=float(run.book.constants["fpr_limit"]))]
-        if still
-        else []
-    )
+    p = chance_above(limit, [(t.subject, t.status == "false_positive") for t in still])
+    return [
+        said(run.book, "say_alarms", n=alarms, m=len(still), limit=limit),
+        said(run.book, "say_above", p=p, limit=limit),
+    ]
+
+
+def chance_above(limit: float, still: list[tuple[int, bool]], draws: int = 20_000) -> float:
+    """Probability that the mean of the people's true false-alarm rates is above the limit.
+
+    Each rate has the posterior of Jeffreys' prior, Beta(alarms + 1/2, quiet + 1/2); trials of a person are taken as
+    independent.
+    """
+    rng = np.random.default_rng(0)
+    people = dict.fromkeys(subject for subject, _ in still)
+    counts = [[alarm for subject, alarm in still if subject == person] for person in people]
+    rates = [rng.beta(sum(own) + 0.5, len(own) - sum(own) + 0.5, draws) for own in counts]
+    return float(np.mean(np.mean(rates, axis=0) > limit))
 
 
 REPORT = Part(

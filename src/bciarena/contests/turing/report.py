@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from scipy.stats import beta
+
 from bciarena.contests.trial import by_block
 from bciarena.contests.turing.score import target
 from bciarena.report.figures import Figure
@@ -38,16 +40,14 @@ def turing_trace(run: KeptRun) -> Figure:
 
 
 def findings(run: KeptRun) -> list[Said]:
-    """Blocks that passed."""
-    scores = [block["score"] for block in run.score["blocks"]]
+    """Blocks that passed, and how likely the next one would."""
+    passed = [bool(block["score"] > 0) for block in run.score["blocks"]]
+    n, m = sum(passed), len(passed)
+    low, high = (float(beta.ppf(q, n + 0.5, m - n + 0.5)) for q in (0.025, 0.975))
     return [
-        said(
-            run.book,
-            "say_target",
-            n=sum(score > 0 for score in scores),
-            m=len(scores),
-            share=float(run.book.constants["target"]),
-        )
+        said(run.book, "say_target", n=n, m=m, share=float(run.book.constants["target"])),
+        # Jeffreys' posterior; blocks of different people are taken as alike.
+        said(run.book, "say_pass", p=(n + 0.5) / (m + 1), low=0.0 if n == 0 else low, high=1.0 if n == m else high),
     ]
 
 

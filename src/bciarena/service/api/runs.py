@@ -110,7 +110,7 @@ def _submission(call: Caller, run: Submission) -> SubmissionOut:
         low=result.low if result else None,
         high=result.high if result else None,
         metrics=result.metrics if result else {},
-        blocks=result.blocks if result else [],
+        blocks=result.block_rows if result else [],
         ranked=result.ranked if result else None,
         disqualified=run.disqualified,
         created_at=run.created_at,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from bciarena.service import contests
 from bciarena.service.api.caller import ERRORS, ACaller, Caller
@@ -40,10 +40,20 @@ class ContestOut(BaseModel):
 class RowOut(BaseModel):
     rank: int | None
     not_distinguishable_from: tuple[int, int] | None
+    tested: Annotated[bool, Field(description="whether the data could have told this team from its neighbours at all")]
     team: str
     score: float
-    low: float | None
+    low: Annotated[
+        float | None, Field(description="95 % interval for new blocks of the same people; allows for best-of")
+    ]
     high: float | None
+    new_people_low: Annotated[
+        float | None, Field(description="95 % interval for new people, with three or more people")
+    ]
+    new_people_high: float | None
+    best_of_luck: Annotated[
+        float | None, Field(description="what choosing the best of so many equal runs adds on average")
+    ]
     metrics: dict[str, Any]
     verdict: str
     submitted_at: float
@@ -106,8 +116,12 @@ def board(slug: Name, phase: Name, call: Caller = ACaller) -> BoardOut:
             not_distinguishable_from=(row.first, row.last) if row.first and row.last else None,
             team=row.team,
             score=row.score,
+            tested=row.tested,
             low=row.low,
             high=row.high,
+            new_people_low=row.new_low,
+            new_people_high=row.new_high,
+            best_of_luck=row.lucky,
             metrics=row.metrics,
             verdict=row.verdict,
             submitted_at=row.at,

@@ -40,7 +40,7 @@ def show(run_id: int, page: Page = APage) -> HTMLResponse:
     score = _score(page.site, result) if result else {}
     truth = submissions.sees_truth(page.account, run)
     trials: list[dict[str, Any]] = score.get("trials", [])
-    blocks = result.blocks if result else []
+    blocks = result.block_rows if result else []
     return page.render(
         "run.html",
         run=run,

@@ -123,14 +123,23 @@ TEXTS = {
     "board.caption": "Score in {unit}",
     "board.rank": "Rank",
     "board.team": "Team",
-    "board.interval": "95 % interval",
+    "board.interval": "95 % interval, same people",
+    "board.new_people": "95 % interval, new people",
     "board.history": "Past runs",
     "board.runs": "Runs",
     "board.house": "reference",
     "board.unboxed": "not boxed",
     "board.tied": "Ranks {first} to {last} cannot be told apart on this data",
-    "board.explained": "Ranks in brackets, such as (1–3): by a paired permutation test over blocks these teams are not distinguishable from "
-    "the best of them (p > 0.05). Intervals: bootstrap over blocks within subjects.",
+    "board.untested": "Too few blocks to test, or other blocks than the best team's: the order is that of the scores, nothing more",
+    "board.explained": "Ranks in brackets, such as (1–3): these teams cannot be told from the best of them, which does not mean that they are "
+    "equal. Tested is the score that ranks them, by exchanging outcomes between teams within blocks; over the whole board, equal teams are "
+    "split anywhere in at most 5 % of such boards. Intervals for the same people hold for new blocks of the people recorded here.",
+    "board.explained_people": "Intervals for new people hold for others like those recorded here.",
+    "board.explained_no_people": "With fewer than three people recorded, nothing is said about new people.",
+    "board.explained_untested": "* Too few blocks to test (or other blocks than the best team's): no outcome could have told these teams apart.",
+    "board.explained_best": "The best run of a team counts, and choosing favours luck: lower ends of the intervals allow for the number of runs, "
+    "and the number in brackets beside it is what choosing among so many equally good runs would add on average.",
+    "board.luck": "Choosing the best of {n} equally good runs would add about {points} on average",
     "board.pages": "Pages of the board",
     "phase.open": "open",
     "phase.over": "over",

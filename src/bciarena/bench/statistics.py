@@ -1,0 +1,135 @@
+"""Do intervals cover, and do boards keep their word? Measured with runs made by a model of its own.
+
+The model knows people, blocks and trials and shares nothing with the report: a person has an ability and a speed, a
+block moves both, a trial has its own difficulty, and answers come at random times. Runs are judged by the contests'
+score, intervals and groups are those of the report and the board, and the truth is the mean of many further runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bciarena.contests.rulebook import Rulebook
+from bciarena.contests.trial import Trial
+
+SHAPES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 2), (8, 1), (2, 6))
+LEVELS = {"usual": 1.4, "near perfect": 4.0, "weak": 0.3}
+"""Ability of a middling person, in log odds."""
+TRIALS = 30
+
+
+@dataclass(frozen=True)
+class People:
+    """Abilities, speeds and readiness to answer when nothing is asked, by person."""
+
+    ability: Any
+    log_s: Any
+    alarm: Any
+
+
+def people(level: float, number: int, rng: np.random.Generator) -> People:
+    return People(
+        level + 0.5 * rng.standard_normal(number),
+        np.log(1.3) + 0.2 * rng.standard_normal(number),
+        -3.0 + 0.5 * rng.standard_normal(number),
+    )
+
+
+def run(
+    book: Rulebook, who: People, blocks: int, rng: np.random.Generator, trials: int = TRIALS, better: float = 0.0
+) -> list[Trial]:
+    """One run of an entry on new blocks of these people."""
+    asked, idle = sorted(book.opens - book.idle), sorted(book.idle)
+    words = list(book.vocabulary)
+    limit_s = book.limit_s or 9.0
+    made = []
+    for person, base in enumerate(who.ability):
+        for block in range(1, blocks + 1):
+            ability = base + better + 0.3 * rng.standard_normal()
+            log_s = who.log_s[person] + 0.05 * rng.standard_normal()
+            alarm = 1 / (1 + np.exp(-(who.alarm[person] + 0.3 * rng.standard_normal())))
+            for number in range(1, trials + 1):
+                place = (person + 1, block, number)
+                if idle and rng.random() < 0.3:
+                    false = bool(rng.random() < alarm)
+                    truth = book.truth[idle[rng.integers(len(idle))]]
+                    status = "false_positive" if false else "quiet"
+                    answer = words[rng.integers(len(words))] if false else None
+                    made.append(Trial(*place, truth, answer, not false, None, status, book.rate))  # type: ignore[arg-type]
+                    continue
+                truth = book.truth[asked[rng.integers(len(asked))]]
+                right = bool(rng.random() < 1 / (1 + np.exp(-(ability + 0.4 * rng.standard_normal()))))
+                answer = truth if right else words[rng.integers(len(words))]
+                seconds = float(np.exp(log_s + 0.3 * rng.standard_normal())) + 2 * book.floor_s
+                length_n = max(round(seconds * book.rate), book.packet_n)
+                if seconds >= limit_s:
+                    length_n = round((book.missing_s or limit_s) * book.rate)
+                    made.append(Trial(*place, truth, None, False, length_n, "missing", book.rate))
+                    continue
+                made.append(Trial(*place, truth, answer, answer == truth, length_n, "in_time", book.rate))
+    return made
+
+
+def score_file(book: Rulebook, trials: list[Trial]) -> dict[str, Any]:
+    """What score.json holds of a run, as far as the report reads it."""
+    found = book.score(trials)
+    return {
+        "challenge": book.id,
+        "verdict": "ok",
+        "score": found.score,
+        "metrics": found.metrics,
+        "blocks": found.blocks,
+        "trials": [trial.as_json() for trial in found.trials],
+    }
+
+
+def coverage(
+    book: Rulebook, level: float, shape: tuple[int, int], runs: int, seed: int, sets: int = 4, truths: int = 150
+) -> dict[str, float]:
+    """Share of intervals that hold the truth: for the same people (score, and each share), and for new people."""
+    from bciarena.report.statistics import intervals
+
+    rng = np.random.default_rng([seed, *shape])
+    subjects, blocks = shape
+    names = ["score", *sorted(book.scoring.shares - book.scoring.hidden)]
+    held: dict[str, list[bool]] = {name: [] for name in names}
+    everyone: list[dict[str, float]] = []
+    found = []
+    for _ in range(sets):
+        who = people(level, subjects, rng)
+        further = [book.score(run(book, who, blocks, rng)) for _ in range(truths)]
+        values = [{"score": one.score, **one.metrics} for one in further]
+        truth = {name: float(np.mean([one[name] for one in values])) for name in names}
+        everyone.append(truth)
+        for index in range(runs // sets):
+            got = intervals(score_file(book, run(book, who, blocks, rng)), 1000, seed=index)
+            found.append(got["score"])
+            for name in names:
+                held[name].append(_holds(got[name].low, got[name].high, truth[name]))
+    result = {name: float(np.mean(marks)) for name, marks in held.items()}
+    result["runs"] = len(held["score"])
+    return result
+
+
+def new_people(book: Rulebook, level: float, shape: tuple[int, int], runs: int, seed: int) -> float:
+    """Share of intervals for new people that hold the mean over all people."""
+    from bciarena.report.statistics import intervals
+
+    rng = np.random.default_rng([seed, *shape, 1])
+
+    def once() -> list[Trial]:
+        return run(book, people(level, shape[0], rng), shape[1], rng)
+
+    truth = float(np.mean([book.score(once()).score for _ in range(4 * runs)]))
+    found = [intervals(score_file(book, once()), 1000)["score"] for _ in range(runs)]
+    return float(np.mean([_holds(one.new_low, one.new_high, truth) for one in found]))
+
+
+def _holds(low: float | None, high: float | None, truth: float) -> bool:
+    if low is None or high is None:
+        return False
+    slack = 1e-6 * max(1.0, abs(truth))
+    return low - slack <= truth <= high + slack
