@@ -38,6 +38,7 @@ def main(
     from bciarena.contests import rulebook
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput
+    from bciarena.writing import whole_folder
 
     book = rulebook(checked.challenge(entry_spec, challenge))
     box = checked.sandbox(sandbox)
@@ -50,14 +51,13 @@ def main(
     ) as ready:
         name = ready.package.name
         target = out or Path(name.strip("@").replace(":", "-") + "-model")
-        if target.exists() and not force:
-            raise BadInput(f"{target}: exists already; choose another name with --out or give --force to replace it")
         began = time.monotonic()
         shown = shown_live()
-        with Console(stderr=True).status(f"training {name}"):
+        # The place is taken before the work begins: what cannot be written is told now, not after training.
+        with whole_folder(target, force) as beside, Console(stderr=True).status(f"training {name}"):
             names = ready.train(
                 data,
-                target,
+                beside,
                 budget_s=budget,
                 on_output=lambda raw: print(shown(raw), end="", file=sys.stderr, flush=True),
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,14 +14,19 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.environments import interpreter_for
 from bciarena.entries.model import Interpreter, Package
 from bciarena.entries.package import open_entry
-from bciarena.match import Player, Progress
-from bciarena.recording import Recording
+from bciarena.errors import BadInput
+from bciarena.match import End, Match, Player, Progress
+from bciarena.recording import Recording, open_sets
 from bciarena.referee.desk import Clock
 from bciarena.runs import Result, run_match
 from bciarena.sandbox.box import Sandbox
 from bciarena.sandbox.limits import Limits
 from bciarena.sandbox.player import boxed
 from bciarena.sandbox.training import train_boxed
+from bciarena.writing import whole_file
+
+TRAINED = "trained.json"
+SEEN = "trained on this data: {seen} of {blocks} blocks were learnt from; the score says nothing about new ones"
 
 
 @dataclass(frozen=True)
@@ -62,10 +68,12 @@ class Opened:
         limits: Limits | None = None,
     ) -> Result:
         """Play it on a recording and score it (see `run_match`)."""
+        player, known = self.player(limits), trained_on(self.model)
+        seen = sum(block.digest in known for _, _, block in recording) if known else 0
         return run_match(
             self.rulebook,
             recording,
-            self.player(limits),
+            _noting(player, SEEN.format(seen=seen, blocks=sum(1 for _ in recording))) if seen else player,
             out=out,
             force=force,
             clock=clock,
@@ -86,7 +94,7 @@ class Opened:
         on_output: Callable[[bytes], None] = lambda raw: None,
     ) -> list[str]:
         """Let it learn from a data folder; what it learnt becomes the folder ``out`` (see `train_boxed`)."""
-        return train_boxed(
+        names = train_boxed(
             self.package,
             self.interpreter,
             self.rulebook,
@@ -96,6 +104,30 @@ class Opened:
             budget_s=budget_s,
             on_output=on_output,
         )
+        blocks = [block.digest for recording in open_sets(data).values() for _, _, block in recording]
+        about = {"challenge": self.rulebook.id, "entry": self.package.digest, "blocks": blocks}
+        with whole_file(out / TRAINED) as beside:
+            beside.write_text(json.dumps(about), "utf-8")
+        return names
+
+
+def trained_on(model: Path | None) -> frozenset[str]:
+    """Digests of the blocks that a model has learnt from; none where nobody kept them."""
+    path = model / TRAINED if model else None
+    if path is None or not path.is_file():
+        return frozenset()
+    try:
+        return frozenset(json.loads(path.read_text("utf-8"))["blocks"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{path}: is damaged; train the model again") from error
+
+
+def _noting(player: Player, words: str) -> Player:
+    def noted(match: Match) -> End:
+        end = player(match)
+        return end._replace(notes=(words, *end.notes))
+
+    return noted
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from bciarena.contestant.training import REASON, REFUSED
+from bciarena.contests import RULEBOOKS
+from bciarena.contests.fitting import check_fits
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, EntryFailed, Fault
@@ -56,7 +58,8 @@ def train_boxed(
     if not can_train(package):
         raise BadInput(f"{package.name}: nothing to train: it has no train.py with train(data, out)")
     plain = not any((package.root / name).is_file() for name in ("train.py", "train.pyc"))
-    with workplace("arena-train-") as place, _as_npz(data, plain, place) as shown:
+    check_fits(rulebook, open_sets(data), str(data), RULEBOOKS)
+    with workplace("arena-train-") as place, _as_npz(_followed(data, place / "links"), plain, place) as shown:
         work = place / "model"
         work.mkdir()
         bounds = replace(limits or PLENTY, file_mib=1024)
@@ -94,6 +97,29 @@ def _refusal(work: Path, shown: str, data: Path) -> str:
     with open(path, encoding="utf-8", errors="replace") as file:
         words = file.read(1000).replace(shown, str(data))
     return f"{data}: the entry's training refused this data: {one_line(words, 500)!r}"
+
+
+def _followed(data: Path, place: Path) -> Path:
+    """The folder itself or, where it has links, one with the files they lead to: a box shows the folder only."""
+    walked = list(os.walk(data, followlinks=False))
+    if not any(os.path.islink(os.path.join(top, name)) for top, dirs, files in walked for name in dirs + files):
+        return data
+    seen = set()
+    for top, folders, files in os.walk(data, followlinks=True):
+        real = os.path.realpath(top)
+        if real in seen:
+            folders.clear()  # a link that leads back
+            continue
+        seen.add(real)
+        inside = place / os.path.relpath(top, data)
+        inside.mkdir(parents=True, exist_ok=True)
+        for name in files:
+            source = os.path.realpath(os.path.join(top, name))
+            try:
+                os.link(source, inside / name)
+            except OSError:  # on another disk, or not ours to link
+                shutil.copyfile(source, inside / name)
+    return place
 
 
 @contextmanager
