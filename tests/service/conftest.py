@@ -85,7 +85,8 @@ class Person:
 
     def api(self, method: str, path: str, **more):
         if not hasattr(self, "bearer"):
-            said = self.http.post("/api/v1/token", json={"name": self.name, "password": PASSWORD})
+            body = {"name": self.name, "password": PASSWORD, "scope": "organise"}
+            said = self.http.post("/api/v1/token", json=body)
             self.bearer = said.json()["token"]
         return self.http.request(method, f"/api/v1{path}", headers={"authorization": f"Bearer {self.bearer}"}, **more)
 
@@ -93,12 +94,14 @@ class Person:
 class Town:
     """A site with people, contests and, when asked, a worker."""
 
-    def __init__(self, home: Path, url: str, **settings) -> None:
-        self.settings = Settings.at(home, url, data_roots=(home / "data",), **settings)
+    def __init__(self, home: Path, database: str, **settings) -> None:
+        self.settings = Settings.at(home, database, data_roots=(home / "data",), **settings)
         self.site = Site(self.settings)
         self.people: list[Person] = []
         self.app = create_app(self.settings, self.site)
-        self.server = uvicorn.Server(uvicorn.Config(self.app, port=0, log_level="error", ws="none"))
+        self.server = uvicorn.Server(
+            uvicorn.Config(self.app, port=0, log_level="error", ws="none", proxy_headers=False)
+        )
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.thread.start()
         until = time.monotonic() + 20
@@ -121,10 +124,10 @@ class Town:
 
     def contest(self, owner: str = "olga", slug: str = "spring", **phase) -> None:
         """An imagery contest with prepared recordings."""
-        data = self.settings.home / "data" / "set"
+        data = self.settings.home / "data" / owner / "set"
         if not data.exists():
             write_imagery(data)
-        stage = {"name": "preliminary", "truth": "hidden", "data": {"folder": "set"}, **phase}
+        stage = {"name": "preliminary", "truth": "hidden", "data": {"folder": f"{owner}/set"}, **phase}
         with self.site.session(writes=True) as session:
             account = accounts.account_named(session, owner) or accounts.sign_up(session, owner, PASSWORD, "organiser")
             spec = parse({"slug": slug, "title": "Spring", "rulebook": "imagery/1", "phase": [stage]}, "test")

@@ -28,7 +28,7 @@ def busy_town(tmp_path_factory, request):
     town.close()
 
 
-CODES = {200, 201, 400, 401, 403, 404, 405, 409, 413, 415, 422, 429}
+CODES = {200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415, 422, 429}
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])

@@ -7,7 +7,8 @@ import numpy as np
 from bciarena.jobs.queue import enqueue
 from bciarena.service.accounts import account_named
 from bciarena.service.boards import Boards, make_board
-from bciarena.service.models import Entry, Phase, Result, Submission, Team, Version, folded
+from bciarena.service.models import Entry, Phase, Result, Submission, Team, Version
+from bciarena.service.names import folded
 
 
 def _samples(score: float) -> float:

@@ -78,13 +78,17 @@ def test_login_submit_status(settled, tmp_path, capsys, monkeypatch):
     assert main(["submit", str(tmp_path / "nothing.zip"), "--contest", "spring"]) == 2
     assert main(["submit", str(good), "--contest", "spring", "--team", "Omega"]) == 2
     assert "Alpha" in capsys.readouterr().err
-    assert main(["login", "http://127.0.0.1:1", "--name", "x", "--token", "y"]) == 2
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert main(["login", "http://127.0.0.1:1", "--name", "x", "--token-stdin"]) == 2
     assert "cannot be reached" in capsys.readouterr().err
 
 
-def test_a_folder_can_be_submitted(settled, tmp_path, capsys):
+def test_a_folder_can_be_submitted(settled, tmp_path, capsys, monkeypatch):
+    import io
+
     token = settled.person("ann").post("/account/tokens", {"name": "x"}).text.split('class="secret">')[1].split("<")[0]
-    assert main(["login", settled.base, "--token", token]) == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{token}\n"))
+    assert main(["login", settled.base, "--token-stdin"]) == 0
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "entry.py").write_text(GOOD)

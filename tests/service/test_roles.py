@@ -8,6 +8,8 @@ import pytest
 from fastapi.routing import APIRoute
 
 from bciarena.service.models import Team
+from bciarena.service.pages.roles import addresses
+from bciarena.service.rights import NO, RIGHTS
 from tests.service.conftest import packed
 from tests.service.test_flow import POOR, submit, team_with_entry, upload
 
@@ -35,6 +37,8 @@ SEEN = {  # statuses in the order of ROLES; 303: sent to the sign-in page; 404: 
     "/organise/spring/preliminary.csv": (303, 403, 403, 403, 200, 200),
     "/operate": (303, 403, 403, 403, 403, 200),
     "/join/nonsense": (404,) * 6,
+    "/roles": (200,) * 6,
+    "/operate/audit.csv": (303, 403, 403, 403, 403, 200),
 }
 CALLED = {
     "/me": (401, 200, 200, 200, 200, 200),
@@ -49,10 +53,12 @@ CALLED = {
     "/submissions/1": (401, 404, 200, 404, 200, 200),
     "/submissions/1/logs": (401, 404, 200, 404, 200, 200),
     "/submissions/1/ledger": (401, 404, 200, 404, 200, 200),
+    "/teams/1/invitations": (401, 404, 200, 404, 404, 404),
+    "/audit.csv": (401, 403, 403, 403, 403, 200),
 }
 DONE = {  # what a form does, by those who may not (409, 422: may, but this one cannot be done)
-    "/runs/1/rerun": (303, 404, 403, 404, 303, 409),
-    "/runs/1/disqualify": (303, 404, 403, 404, 303, 303),
+    "/runs/1/rerun": (303, 403, 403, 404, 303, 409),
+    "/runs/1/disqualify": (303, 403, 403, 404, 303, 303),
     "/organise/spring/preliminary": (303, 403, 403, 403, 422, 422),
     "/organise/spring/rulebook": (303, 403, 403, 403, 422, 422),
     "/organise/new": (303, 403, 403, 422, 422, 422),
@@ -67,6 +73,26 @@ DONE = {  # what a form does, by those who may not (409, 422: may, but this one 
     "/entries/1/submit": (303, 404, 422, 404, 404, 404),
     "/runs/1/cancel": (303, 404, 303, 404, 303, 303),
     "/account/tokens/999/revoke": (303, 404, 404, 404, 404, 404),
+    "/operate/password": (303, 403, 403, 403, 403, 404),
+    "/teams/1/invitations/99/revoke": (303, 404, 404, 404, 404, 404),
+    "/entries/1/versions/1/remove": (303, 404, 409, 404, 404, 404),
+}
+ASKED = {  # the other calls of the API, with an empty body
+    "PUT /entries/1/versions": (401, 404, 422, 404, 404, 404),
+    "POST /teams": (401, 422, 422, 422, 422, 422),
+    "POST /teams/1/invitations": (401, 404, 201, 404, 404, 403),
+    "DELETE /teams/1/invitations/99": (401, 404, 404, 404, 404, 404),
+    "POST /teams/1/entries": (401, 422, 422, 422, 422, 422),
+    "DELETE /versions/1": (401, 404, 409, 404, 404, 404),
+    "POST /submissions": (401, 422, 422, 422, 422, 422),
+    "POST /join": (401, 422, 422, 422, 422, 422),
+    "POST /contests": (401, 403, 403, 422, 422, 422),
+    "PATCH /contests/spring/preliminary": (401, 403, 403, 422, 422, 422),
+    "POST /contests/spring/rulebook": (401, 403, 403, 422, 422, 422),
+    "POST /submissions/1/cancel": (401, 404, 200, 404, 200, 200),
+    "POST /submissions/1/disqualify": (401, 403, 403, 422, 422, 422),
+    "POST /submissions/1/rerun": (401, 403, 403, 404, 200, 409),
+    "POST /token": (422,) * 6,
 }
 
 
@@ -106,19 +132,70 @@ def test_every_role_at_every_address(full):
         assert got == wanted, path
 
 
+def test_every_role_at_every_other_call(full):
+    _, people = full
+    for call, wanted in ASKED.items():
+        method, path = call.split()
+        ask = [
+            people[role].http.request(method, f"/api/v1{path}") if role == "visitor" else people[role].api(method, path)
+            for role in ROLES
+        ]
+        assert tuple(answer.status_code for answer in ask) == wanted, call
+
+
+def _shape(path: str) -> str:
+    return re.sub(r"/(\d+|spring|preliminary|nonsense)(?=/|\.|$)", "/{}", path)
+
+
 def test_no_address_is_left_out(sqlite_town):
     """Whoever adds a page or a call says here who may use it."""
-    known = {*SEEN, *DONE, *(f"/api/v1{path}" for path in CALLED)}
-    shapes = {re.sub(r"/(\d+|spring|preliminary|nonsense)(?=/|\.|$)", "/{}", path) for path in known}
-    elsewhere = {  # tested in test_flow, test_security or by schemathesis
-        "/static/{}", "/favicon.ico", "/api/openapi.json", "/join/{}", "/logout", "/language/{}", "/account/tokens",
-        "/account/password",
+    known = {("GET", _shape(path)) for path in SEEN} | {("POST", _shape(path)) for path in DONE}
+    known |= {("GET", _shape(f"/api/v1{path}")) for path in CALLED}
+    known |= {(call.split()[0], _shape(f"/api/v1{call.split()[1]}")) for call in ASKED}
+    elsewhere = {  # tested in test_flow, test_security and test_accounts
+        ("POST", "/join/{}"), ("POST", "/logout"), ("GET", "/language/{}"), ("POST", "/account/tokens"),
+        ("POST", "/account/password"), ("POST", "/login"), ("POST", "/signup"), ("POST", "/teams"),
     }  # fmt: skip
-    paths = set()
-    for route in _routes(sqlite_town.app):
-        if "GET" in route.methods or not route.path.startswith("/api/"):
-            paths.add(re.sub(r"\{[^}]*\}", "{}", route.path))
-    assert paths - shapes - elsewhere == set()
+    shapes = {(one.method, re.sub(r"\{[^}]*\}", "{}", one.path)) for one in addresses()}
+    assert shapes - known - elsewhere == set()
+    assert known - shapes == set()
+    routes = {re.sub(r"\{[^}]*\}", "{}", route.path) for route in _routes(sqlite_town.app)}
+    assert routes - {path for _, path in shapes} == {"/static/{}", "/favicon.ico"}
+
+
+REFUSED = {"refused.sign_in", "refused.role_needed"}
+ROLE_OF = dict(zip(ROLES, ("visitor", "contestant", "contestant", "organiser", "organiser", "operator"), strict=True))
+
+
+def test_the_table_of_rights_is_what_the_site_does(full):
+    """Every address as every role, with nothing in it: refused for the role exactly where the table says no."""
+    _, people = full
+    for one in addresses():
+        path = re.sub(r"\{\w+_id\}", "1", one.path).replace("{slug}", "spring").replace("{code}", "x")
+        path = re.sub(r"\{(phase|name)\}", "preliminary", path).replace("{chosen}", "en")
+        for role in ROLES:
+            person = people[role]
+            headers = {"accept": "application/json"}
+            if role != "visitor" and path.startswith("/api/v1"):
+                person.api("GET", "/me")
+                headers["authorization"] = f"Bearer {person.bearer}"
+            answer = person.http.request(one.method, path, headers=headers)
+            said = answer.json().get("key", "") if answer.status_code >= 400 else ""
+            allowed = getattr(RIGHTS[one.right], ROLE_OF[role])
+            if allowed == NO:
+                assert said == ("refused.sign_in" if role == "visitor" else "refused.role_needed"), (one, role)
+            elif allowed == "all":
+                assert said not in REFUSED, (one, role)
+            elif role == "stranger" and "{" in one.path:
+                assert answer.status_code >= 400, (one, role)
+
+
+def test_the_page_of_roles_shows_it(sqlite_town):
+    page = sqlite_town.visitor().get("/roles")
+    for one in addresses():
+        assert f"{one.method} {one.path}" in page.text
+    assert page.text.count("<tr>") == len(RIGHTS) + 1
+    assert "运维人员" in sqlite_town.visitor().get("/roles", headers={"accept-language": "zh"}).text
 
 
 def _routes(app):
@@ -197,6 +274,6 @@ def test_runs_of_the_house_are_open_where_nothing_in_them_is_secret(sqlite_town,
         assert answer.status_code == (200 if status == 200 else 401), path
     for act in ("cancel", "rerun", "disqualify"):
         assert visitor.post(f"/runs/1/{act}").headers.get("location", "").startswith("/login")
-        assert stranger.post(f"/runs/1/{act}").status_code == 404
+        assert stranger.post(f"/runs/1/{act}").status_code == (404 if act == "cancel" else 403)
     linked = 'href="/runs/1"' in visitor.get("/contests/spring").text
     assert linked == (status == 200)

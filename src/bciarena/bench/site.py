@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import sqlalchemy as sa
 from bciarena.bench import postgres, sample
 from bciarena.jobs.db import open_database
 from bciarena.jobs.model import Job
+from bciarena.processes import own_environment, own_python
 from bciarena.service.models import Account, Contest, Entry, Phase, Result, Submission, Team, Version
 
 TEAMS, SUBMISSIONS, PER_S, SECONDS = 1_000, 50_000, 200, 20
@@ -77,15 +77,15 @@ def fill(url: str) -> None:
 
 
 class Server:
-    """The site alone, without workers, in a process of its own."""
+    """The site in a process of its own, by default without workers."""
 
-    def __init__(self, home: Path, url: str) -> None:
+    def __init__(self, home: Path, url: str, workers: int = 0) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
-        run = "import sys; from bciarena.cli import run; run(sys.argv[1:])"
-        where = ["--home", str(home), "--database", url, "--workers", "0", "--port", str(self.port)]
-        self.process = subprocess.Popen([sys.executable, "-c", run, "serve", *where], stderr=subprocess.DEVNULL)
+        where = ["--home", str(home), "--database", url, "--workers", str(workers), "--port", str(self.port)]
+        command = own_python("bciarena", "serve", *where)
+        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=own_environment())
         until = time.monotonic() + START_S
         while True:
             with socket.socket() as probe:

@@ -19,6 +19,7 @@ import typer
 from bciarena.errors import BadInput, EntryFailed, Fault
 from bciarena.plaintext import clean
 
+PASSWORD_IN_URL = re.compile(r"://[^/@\s]*:[^/@\s]+@")
 DONE, ENTRY_FAILED, WRONG_USE, OUR_FAULT = 0, 1, 2, 3
 MENDED_BY_USER = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENAMETOOLONG}
 """Troubles of a machine that are told in one line: a full or read-only disk, rights, names."""
@@ -51,9 +52,20 @@ def run(arguments: list[str] | None = None) -> None:
     sys.exit(main(arguments))
 
 
+def refuse_secrets(arguments: list[str]) -> None:
+    """No password in a URL on the command line: every user of the machine can read those."""
+    for text in arguments:
+        if PASSWORD_IN_URL.search(text):
+            raise BadInput(
+                f"{PASSWORD_IN_URL.sub(r'://…@', text)}: a password on the command line can be read by everybody here; "
+                "give the URL in ARENA_DATABASE or ARENA_STORAGE, or the password in a file (~/.pgpass, PGPASSFILE)"
+            )
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     try:
+        refuse_secrets(sys.argv[1:] if arguments is None else arguments)
         result = build()(args=arguments, prog_name="arena", standalone_mode=False)
         return result if isinstance(result, int) else DONE
     except typer.Exit as leave:

@@ -10,8 +10,12 @@ import typer
 def main(
     site: Annotated[str, typer.Argument(help="Address of the site, e.g. http://127.0.0.1:8000")],
     name: Annotated[str | None, typer.Option(help="Your name there; asked for when left out.")] = None,
-    token: Annotated[str | None, typer.Option(help="A token from your account page instead of a password.")] = None,
+    token_stdin: Annotated[
+        bool, typer.Option("--token-stdin", help="Read a token from your account page from stdin; no password.")
+    ] = False,
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
+    scope: Annotated[str, typer.Option(help="What the token may do: read, submit or organise.")] = "submit",
+    days: Annotated[int, typer.Option(min=1, max=365, help="How long the token holds.")] = 90,
 ) -> None:
     """Sign in to a site; arena submit and arena status then know you. Only a token is kept, not the password."""
     import socket
@@ -19,10 +23,13 @@ def main(
 
     from bciarena.service.client import Client, keep_login
 
-    if token is None:
+    if token_stdin:
+        token = sys.stdin.readline().strip()
+    else:
         who = name or typer.prompt("name")
         password = sys.stdin.readline().rstrip("\n") if password_stdin else typer.prompt("password", hide_input=True)
         body = {"name": who, "password": password, "label": f"arena login on {socket.gethostname()}"[:60]}
+        body |= {"scope": scope, "days": days}
         token = str(Client(site).call("POST", "/token", json=body)["token"])
     me = Client(site, token).call("GET", "/me")
     where = keep_login(site.rstrip("/"), token)

@@ -19,12 +19,16 @@ def main(
         list[Path] | None, typer.Option(help="Organisers may choose data folders below this; default: HOME/data.")
     ] = None,
     https: Annotated[bool, typer.Option("--https", help="Behind https: cookies only over it.")] = False,
-    proxies: Annotated[int, typer.Option(min=0, help="Proxies in front that append to X-Forwarded-For.")] = 0,
+    proxy: Annotated[
+        list[str] | None, typer.Option(help="Address or network of a proxy in front: its X-Forwarded-For is believed.")
+    ] = None,
+    url: Annotated[str, typer.Option(help="The address people use, for links: https://arena.example")] = "",
     closed: Annotated[bool, typer.Option("--closed", help="Nobody can sign up by himself.")] = False,
     upload_mb: Annotated[int, typer.Option(min=1, help="Largest upload.")] = 256,
     contest: Annotated[
         list[str] | None, typer.Option(help="A contest folder to host beside the known ones; may be given again.")
     ] = None,
+    team_gb: Annotated[float, typer.Option(min=0.1, help="What the packages of a team may hold, unpacked.")] = 20,
     demo: Annotated[
         bool, typer.Option("--demo", help="First build the demo contests in demo/ and play the reference entries.")
     ] = False,
@@ -39,7 +43,7 @@ def main(
         from bciarena.service import children
         from bciarena.service.accounts import first_operator
         from bciarena.service.app import create_app
-        from bciarena.service.settings import Settings
+        from bciarena.service.settings import Settings, networks, public_url
         from bciarena.service.site import Site
     except ImportError as error:
         from bciarena.errors import BadInput
@@ -63,7 +67,9 @@ def main(
         tuple(data_root or ()),
         boxed=trouble is None,
         https=https,
-        trusted_proxies=proxies,
+        proxies=networks(proxy or []),
+        url=public_url(url),
+        team_bytes=int(team_gb * 1e9),
         open_signup=not closed,
         upload_limit=upload_mb << 20,
     )
@@ -72,7 +78,7 @@ def main(
     with site.session(writes=True) as session:
         made = first_operator(session)
     if made:
-        say(f"operator account made: name {made[0]}, password {made[1]} (shown only now)")
+        say(f"operator account made: name {made[0]}, {children.told_password(settings.home, made[1])}")
     slots = (os.cpu_count() or 1) if workers is None else workers
     if demo:
         from bciarena.demo import build
@@ -80,4 +86,12 @@ def main(
         build(site)
     with children.Children(children.commands(settings, slots), children.places(settings), say):
         say(f"http://{host}:{port} (Ctrl-C ends it)")
-        uvicorn.run(create_app(settings, site), host=host, port=port, log_level="warning", server_header=False)
+        # Uvicorn by itself believes X-Forwarded-For from 127.0.0.1, whoever wrote it: `address_of` reads it.
+        uvicorn.run(
+            create_app(settings, site),
+            host=host,
+            port=port,
+            log_level="warning",
+            server_header=False,
+            proxy_headers=False,
+        )

@@ -44,8 +44,11 @@ def is_archive(path: Path) -> bool:
     return start.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b"))
 
 
-def unpack(path: Path, target: Path) -> None:
-    """Unpack a .zip or .tar.gz into the empty folder ``target``; raises BadInput for anything unsafe or broken."""
+def unpack(path: Path, target: Path) -> int:
+    """Unpack a .zip or .tar.gz into the empty folder ``target``; raises BadInput for anything unsafe or broken.
+
+    Returns how many bytes it holds.
+    """
     size = path.stat().st_size
     if size > MAX_ARCHIVE_BYTES:
         raise BadInput(f"{path.name}: has {size >> 20} MiB; an upload may have {MAX_ARCHIVE_BYTES >> 20} MiB")
@@ -53,7 +56,7 @@ def unpack(path: Path, target: Path) -> None:
         raise BadInput(f"{path.name}: is neither a .zip nor a .tar.gz archive; pack the entry with arena pack")
     try:
         _look_over(path.name, _members(path))
-        _write_all(path.name, _members(path), size, target)
+        return _write_all(path.name, _members(path), size, target)
     except BadInput:
         raise
     except NotImplementedError as error:
@@ -135,7 +138,7 @@ def _look_over(archive: str, members: Iterator[_Member]) -> None:
         seen.add(shown)
 
 
-def _write_all(archive: str, members: Iterator[_Member], size: int, target: Path) -> None:
+def _write_all(archive: str, members: Iterator[_Member], size: int, target: Path) -> int:
     total = 0
     for member in members:
         where = target.joinpath(*_safe_parts(archive, member.name))
@@ -153,6 +156,7 @@ def _write_all(archive: str, members: Iterator[_Member], size: int, target: Path
                 if total > RATIO_FROM_BYTES and total > MAX_RATIO * size:
                     raise BadInput(f"{archive}: unpacks to more than {MAX_RATIO} times its size: a bomb")
                 out.write(chunk)
+    return total
 
 
 def _safe_parts(archive: str, name: str) -> list[str]:

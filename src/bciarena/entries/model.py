@@ -35,6 +35,8 @@ class Package:
         What was seen to be wrong where a stranger's archive was read.
     image : str
         The libraries it counts on, by the name of an image.
+    unpacked : int
+        Bytes its archive held, whether they belong to the entry or not.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Package:
     contest_python: str = ""
     image: str = ""
     problems: tuple[str, ...] = ()
+    unpacked: int = 0
 
 
 @dataclass(frozen=True)

@@ -165,9 +165,10 @@ def read_upload(
     source: Path, rulebook: Rulebook, root: Path, upload: Path, entry: str | None, wanted: str | None
 ) -> Package:
     """Copy an entry's own part into ``root`` and find out what it is; all reading of a stranger's words is here."""
+    unpacked = 0
     if source.is_file():
         upload.mkdir()
-        unpack(source, upload)
+        unpacked = unpack(source, upload)
         source_folder = upload
     elif source.is_dir():
         source_folder = source
@@ -206,6 +207,7 @@ def read_upload(
         requirements=requirements,
         digest="",
         warnings=tuple(one_line(words, 400) for words in warnings),
+        unpacked=unpacked,
         contest_python=rulebook.python,
         image=said.image,
     )

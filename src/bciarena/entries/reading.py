@@ -81,6 +81,7 @@ def _package(said: dict[str, Any], root: Path, rulebook: Rulebook) -> Package:
     target = contained(root, str(said["target"]).rpartition(":")[0])
     if said["dialect"] not in get_args(Dialect) or target is None or not target.is_file():
         raise BadInput("the archive cannot be read as an entry")
+    held = sum(item.lstat().st_size for item in root.rglob("*") if not item.is_dir())
     return Package(
         name="",
         root=root,
@@ -94,6 +95,7 @@ def _package(said: dict[str, Any], root: Path, rulebook: Rulebook) -> Package:
         warnings=tuple(one_line(str(words), 400) for words in said["warnings"][:50]),
         contest_python=rulebook.python,
         image=one_line(str(said["image"]), 300),
+        unpacked=max(held, min(int(said["unpacked"]), MAX_BYTES)),
     )
 
 
@@ -120,6 +122,7 @@ def main(order: dict[str, Any]) -> int:
             "image": package.image,
             "exact": package.exact,
             "problems": look_over(package, here=True)[0],
+            "unpacked": package.unpacked,
         }
     except BadInput as error:
         said = {"bad": str(error)}

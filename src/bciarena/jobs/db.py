@@ -97,10 +97,11 @@ def make_engine(url: str | None = None, idle_limit_s: float | None = None) -> sa
         arguments = {"timeout": BUSY_S}
         if not parsed.database or parsed.database == ":memory:":
             raise BadInput(f"{shown(parsed)}: the queue is shared between processes, so SQLite needs a file")
-        try:
-            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        try:  # names, password digests and scores are for this user alone
+            Path(parsed.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            Path(parsed.database).touch(mode=0o600)
         except OSError as error:
-            raise BadInput(f"{parsed.database}: its folder cannot be made ({error.strerror})") from error
+            raise BadInput(f"{parsed.database}: cannot be made ({error.strerror})") from error
     try:
         engine = sa.create_engine(parsed, connect_args=arguments, pool_pre_ping=kind == "postgresql")
     except (NoSuchModuleError, ModuleNotFoundError) as error:

@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import re
 import secrets
+import time
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from bciarena.service import limits
-from bciarena.service.models import ROLES, Account, Deed, Token, folded
+from bciarena.service.audit import record
+from bciarena.service.models import ROLES, SCOPES, Account, Token, Visit
+from bciarena.service.names import folded, misleads, plain
 from bciarena.service.refusals import Refused, not_found
-from bciarena.service.security import PASSWORD_LENGTH, check_password, hash_password, new_token, token_digest
+from bciarena.service.security import (
+    COOKIE_AGE_S,
+    PASSWORD_LENGTH,
+    Cookie,
+    check_password,
+    hash_password,
+    new_cookie,
+    new_token,
+    token_digest,
+)
 
 NAME = re.compile(r"[^\W_](?:[\w.-]{0,38}[^\W_])?")
 TOKENS_EACH = 20
+TOKEN_DAYS = (1, 365)
+DAY_S = 86400
 
 
 def sign_up(session: Session, name: str, password: str, role: str = "contestant") -> Account:
-    """Make an account; names are unique whatever their case."""
-    name = name.strip()
+    """Make an account; no two names look alike."""
+    name = plain(name)
     if not NAME.fullmatch(name):
         raise Refused(422, "refused.name")
-    least, most = PASSWORD_LENGTH
-    if not least <= len(password) <= most:
-        raise Refused(422, "refused.password", least=least, most=most)
+    if misleads(name):
+        raise Refused(422, "refused.lookalike")
+    _check_length(password)
     if account_named(session, name):
         raise Refused(409, "refused.name_taken")
     account = Account(name=name, folded=folded(name), password=hash_password(password), role=role)
@@ -57,28 +71,81 @@ def sign_in(session: Session, name: str, password: str, address: str) -> Account
     return account
 
 
+def _check_length(password: str) -> None:
+    least, most = PASSWORD_LENGTH
+    if not least <= len(password) <= most:
+        raise Refused(422, "refused.password", least=least, most=most)
+
+
+def begin_visit(session: Session, account: Account) -> Cookie:
+    """Sign a browser in: the cookie it gets."""
+    cookie, now = new_cookie(account.id), time.time()
+    session.execute(delete(Visit).where(Visit.expires_at < now))
+    session.add(Visit(digest=cookie.digest, account_id=account.id, expires_at=now + COOKIE_AGE_S))
+    session.commit()
+    return cookie
+
+
+def end_visit(session: Session, cookie: Cookie) -> None:
+    """Sign a browser out: whoever holds a copy of its cookie is out, too."""
+    session.execute(delete(Visit).where(Visit.digest == cookie.digest))
+    session.commit()
+
+
+def visitor_of(session: Session, cookie: Cookie | None) -> Account | None:
+    """Who a cookie belongs to, if it still holds."""
+    if cookie is None or not cookie.account:
+        return None
+    held = (Visit.digest == cookie.digest) & (Visit.expires_at > time.time())
+    account = session.scalar(select(Account).join(Visit, Visit.account_id == Account.id).where(held))
+    return None if account is None or account.disabled or account.id != cookie.account else account
+
+
 def change_password(session: Session, account: Account, old: str, new: str) -> None:
-    """Ends every other visit of the account."""
+    """Ends every visit and every token of the account."""
     limits.spend(session, limits.LOGIN_NAME, account.folded)
     session.commit()
     if not check_password(account.password, old):
         raise Refused(403, "refused.old_password")
-    least, most = PASSWORD_LENGTH
-    if not least <= len(new) <= most:
-        raise Refused(422, "refused.password", least=least, most=most)
-    account.password = hash_password(new)
-    account.epoch += 1
+    _set_password(session, account, new)
     session.commit()
 
 
-def make_token(session: Session, account: Account, name: str) -> str:
+def reset_password(session: Session, actor: Account | None, name: str, new: str | None = None) -> str:
+    """Give an account a new password, by default a random one; the password."""
+    account = account_named(session, name)
+    if account is None:
+        raise not_found()
+    new = new or secrets.token_urlsafe(12)
+    _set_password(session, account, new)
+    record(session, actor, "password", account.name)
+    session.commit()
+    return new
+
+
+def _set_password(session: Session, account: Account, new: str) -> None:
+    _check_length(new)
+    account.password = hash_password(new)
+    _end_all(session, account)
+
+
+def _end_all(session: Session, account: Account) -> None:
+    session.execute(delete(Visit).where(Visit.account_id == account.id))
+    session.execute(delete(Token).where(Token.account_id == account.id))
+
+
+def make_token(session: Session, account: Account, name: str, scope: str = "submit", days: int = 90) -> str:
     """A new API token, shown once."""
-    name = name.strip()[:60] or "token"
+    if scope not in SCOPES or not TOKEN_DAYS[0] <= days <= TOKEN_DAYS[1]:
+        raise Refused(422, "refused.field", name="scope" if scope not in SCOPES else "days")
+    name, now = name.strip()[:60] or "token", time.time()
+    session.execute(delete(Token).where(Token.account_id == account.id, Token.expires_at < now))
     count = session.scalar(select(func.count()).select_from(Token).where(Token.account_id == account.id)) or 0
     if count >= TOKENS_EACH:
         raise Refused(409, "refused.tokens", most=TOKENS_EACH)
     text, digest = new_token()
-    session.add(Token(account_id=account.id, name=name, digest=digest))
+    until = now + days * DAY_S
+    session.add(Token(account_id=account.id, name=name, digest=digest, scope=scope, expires_at=until))
     session.commit()
     return text
 
@@ -94,13 +161,14 @@ def revoke_token(session: Session, account: Account, token_id: int) -> None:
         raise not_found()
 
 
-def account_of_token(session: Session, text: str) -> Account | None:
-    token = session.scalar(select(Token).where(Token.digest == token_digest(text)))
-    return None if token is None or token.account.disabled else token.account
+def token_of(session: Session, text: str) -> Token | None:
+    """The token a text stands for, if it still holds."""
+    token = session.scalar(select(Token).where(Token.digest == token_digest(text), Token.expires_at > time.time()))
+    return None if token is None or token.account.disabled else token
 
 
 def set_role(session: Session, operator: Account, name: str, role: str, disabled: bool) -> None:
-    """Change what an account may do; an operator cannot lock out himself."""
+    """Change what an account may do; operators cannot lock themselves out. Ends the account's visits and tokens."""
     account = account_named(session, name)
     if account is None:
         raise not_found()
@@ -109,7 +177,7 @@ def set_role(session: Session, operator: Account, name: str, role: str, disabled
     if account.id == operator.id:
         raise Refused(409, "refused.own_role")
     account.role, account.disabled = role, disabled
-    account.epoch += 1
+    _end_all(session, account)
     record(session, operator, "role", f"{account.name}: {role}{' (disabled)' if disabled else ''}")
     session.commit()
 
@@ -121,8 +189,6 @@ def first_operator(session: Session) -> tuple[str, str] | None:
     password = secrets.token_urlsafe(12)
     name = "admin" if account_named(session, "admin") is None else f"admin-{secrets.token_hex(3)}"
     sign_up(session, name, password, role="operator")
+    record(session, None, "first operator", name)
+    session.commit()
     return name, password
-
-
-def record(session: Session, account: Account, what: str, about: str) -> None:
-    session.add(Deed(account_id=account.id, what=what, about=about[:300]))

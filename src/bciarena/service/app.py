@@ -21,11 +21,10 @@ from bciarena.errors import BadInput, Fault
 from bciarena.jobs.db import is_unreachable
 from bciarena.jobs.storage import Damaged, Missing, Unwell
 from bciarena.service import api, pages
-from bciarena.service.middleware import BodyLimit, SecurityHeaders
+from bciarena.service.middleware import BodyLimit, Head, SecurityHeaders, TooLarge
 from bciarena.service.refusals import Refused
-from bciarena.service.security import new_visit
 from bciarena.service.settings import Settings
-from bciarena.service.site import Page, Site, language_of, local_path
+from bciarena.service.site import Site, language_of, local_path
 from bciarena.service.texts import say
 
 STATIC = Path(__file__).parent / "static"
@@ -48,6 +47,7 @@ def create_app(settings: Settings, site: Site | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        redirect_slashes=False,  # it would redirect to whatever the Host header says
         lifespan=life,
     )
     app.state.site = site or Site(settings)
@@ -72,7 +72,14 @@ def create_app(settings: Settings, site: Site | None = None) -> FastAPI:
     app.add_exception_handler(Fault, _told)
     app.add_exception_handler(Exception, _told)
     app.add_middleware(GZipMiddleware, minimum_size=2000, compresslevel=5)
-    app.add_middleware(BodyLimit, limit=settings.form_limit, upload_limit=settings.upload_limit, uploads=UPLOADS)
+    app.add_middleware(
+        BodyLimit,
+        limit=settings.form_limit,
+        upload_limit=settings.upload_limit,
+        uploads=UPLOADS,
+        refuse=lambda request, limit: _told(request, TooLarge(limit)),
+    )
+    app.add_middleware(Head)
     app.add_middleware(SecurityHeaders, https=settings.https)
     return app
 
@@ -88,6 +95,8 @@ def _what(error: Exception) -> tuple[int, str, dict[str, Any]]:
         if first["loc"][0] == "path":
             return 404, "refused.not_found", {}
         return 422, "refused.field", {"name": ".".join(str(part) for part in first["loc"][1:]) or "body"}
+    if isinstance(error, TooLarge):
+        return 413, "refused.too_large", {"most": error.limit >> 20}
     if isinstance(error, HTTPException):
         key = {404: "refused.not_found", 405: "refused.not_found"}.get(error.status_code, "refused.form")
         return error.status_code, key, {}
@@ -105,10 +114,12 @@ def _told(request: Request, error: Exception) -> Response:
     """An error as JSON for the API, as a page for people."""
     status, key, words = _what(error)
     lang = language_of(request)
+    headers: dict[str, str] = dict(getattr(error, "headers", None) or {})
+    if status == 413:
+        headers["connection"] = "close"  # the rest of the body is not read
     if request.url.path.startswith("/api/") or "application/json" in request.headers.get("accept", ""):
-        headers = {"www-authenticate": "Bearer"} if status == 401 else {}
-        if isinstance(error, HTTPException) and error.headers:
-            headers.update(error.headers)
+        if status == 401:
+            headers["www-authenticate"] = "Bearer"
         return JSONResponse({"error": say("en", key, **words), "key": key}, status, headers=headers)
     if status == 401:
         return RedirectResponse(f"/login?next={quote(request.url.path)}", 303)
@@ -120,14 +131,11 @@ def _told(request: Request, error: Exception) -> Response:
         me=None,
         path=request.url.path,
         theme="",
-        token=site.signer.form_token(new_visit()),
+        token="",
         notice="",
         boxed=True,
         title=say(lang, "error.title"),
         words=say(lang, key, **words),
         back=back,
     )
-    return Response(text, status, media_type="text/html")
-
-
-__all__ = ["Page", "create_app"]
+    return Response(text, status, headers, media_type="text/html")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from bciarena.errors import BadInput
 from bciarena.processes import dies_with, own_environment, own_python
@@ -77,6 +79,17 @@ def commands(settings: Settings, workers: int) -> dict[str, list[str]]:
 def places(settings: Settings) -> dict[str, str]:
     """Where children find things. Not on their command lines: a URL may hold a password, and everybody sees those."""
     return {"ARENA_DATABASE": settings.database, "ARENA_STORAGE": settings.storage}
+
+
+def told_password(home: Path, password: str) -> str:
+    """A first password for whoever started the site: on a terminal, else in a file (logs are read by many)."""
+    if sys.stderr.isatty():
+        return f"password {password} (shown only now)"
+    path = home / "operator-password.txt"
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(f"{password}\n")
+    return f"password in {path} (remove it when you have read it)"
 
 
 def refuse_busy_port(host: str, port: int) -> None:

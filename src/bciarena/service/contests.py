@@ -18,7 +18,7 @@ from bciarena.jobs.storage import Storage
 from bciarena.protocol.seeds import secret_seed
 from bciarena.recording import open_recording
 from bciarena.referee import Truth
-from bciarena.service.accounts import record
+from bciarena.service.audit import record
 from bciarena.service.models import Account, Contest, Phase
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.spec import ContestSpec, seconds
@@ -28,7 +28,7 @@ from bciarena.service.troubles import not_waiting
 def create(session: Session, owner: Account, spec: ContestSpec, roots: tuple[Path, ...] | None) -> Contest:
     """A contest as described. Its recordings are prepared afterwards (`prepare`), since that takes a while.
 
-    ``roots`` bounds the folders that may be named; None: any (somebody at the machine itself).
+    ``roots`` bounds the folders that may be named (`folders_for`); None: any (somebody at the machine itself).
     """
     contest = Contest(
         slug=spec.slug,
@@ -46,7 +46,7 @@ def create(session: Session, owner: Account, spec: ContestSpec, roots: tuple[Pat
             if item.data.simulate.seed is None:
                 order["simulate"]["seed"] = secret_seed()
         if item.data.folder is not None:
-            order = {"folder": str(_allowed(Path(item.data.folder), roots))}
+            order = {"folder": str(_allowed(owner, item.data.folder, roots))}
         contest.phases.append(
             Phase(
                 name=item.name,
@@ -71,12 +71,31 @@ def create(session: Session, owner: Account, spec: ContestSpec, roots: tuple[Pat
     return contest
 
 
-def _allowed(folder: Path, roots: tuple[Path, ...] | None) -> Path:
-    if roots is None:
-        return folder.resolve()
+def folders_for(session: Session, account: Account, roots: tuple[Path, ...]) -> list[str]:
+    """Data folders an account may choose, relative to their root: organisers below the folder of their own name."""
+    owners = {account.name}
+    if account.role == "operator":
+        owners |= set(session.scalars(select(Account.name).where(Account.role != "contestant")))
+    found: set[str] = set()
     for root in roots:
+        found |= {f"{name}/{item.name}" for name in owners for item in _subfolders(root / name)}
+        if account.role == "operator":
+            found |= {item.name for item in _subfolders(root) if item.name not in owners}
+    return sorted(found)
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    return [item for item in folder.iterdir() if item.is_dir()] if folder.is_dir() else []
+
+
+def _allowed(owner: Account, folder: str, roots: tuple[Path, ...] | None) -> Path:
+    """The data folder a contest names, if it is the owner's to choose: another contest's truth is nobody else's."""
+    if roots is None:
+        return Path(folder).resolve()
+    for root in roots:
+        bound = root if owner.role == "operator" else root / owner.name
         inside = (root / folder).resolve()
-        if inside.is_relative_to(root) and inside.is_dir():
+        if inside.is_relative_to(bound.resolve()) and inside != bound.resolve() and inside.is_dir():
             return inside
     raise Refused(422, "refused.folder")
 
@@ -147,7 +166,7 @@ def contest_named(session: Session, slug: str) -> Contest:
     return contest
 
 
-def face(session: Session, slug: str) -> tuple[Any, ...]:
+def page_state(session: Session, slug: str) -> tuple[Any, ...]:
     """Everything a contest's public page hangs on, in one small query: when it is the same, so is the page."""
     now = time.time()
     query = (

@@ -9,7 +9,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from bciarena.service.models import Tally
+from bciarena.service.models import UseCount
 from bciarena.service.refusals import Refused
 
 
@@ -34,22 +34,22 @@ def spend(session: Session, limit: Limit, who: str, now_s: float | None = None) 
     now_s = time.time() if now_s is None else now_s
     span = int(now_s // limit.span_s)
     key = f"{limit.name}:{who}"[:120]
-    here = (Tally.key == key) & (Tally.span == span)
-    if not session.execute(update(Tally).where(here).values(count=Tally.count + 1)).rowcount:  # type: ignore[attr-defined]
-        session.execute(delete(Tally).where(Tally.key == key, Tally.span < span))  # never the one being counted
+    here = (UseCount.key == key) & (UseCount.span == span)
+    if not session.execute(update(UseCount).where(here).values(count=UseCount.count + 1)).rowcount:  # type: ignore[attr-defined]
+        session.execute(delete(UseCount).where(UseCount.key == key, UseCount.span < span))  # not this one
         try:
             with session.begin_nested():
-                session.add(Tally(key=key, span=span, count=1))
+                session.add(UseCount(key=key, span=span, count=1))
         except IntegrityError:  # another process was first
-            session.execute(update(Tally).where(here).values(count=Tally.count + 1))
-    count = session.scalar(select(Tally.count).where(here)) or 0
+            session.execute(update(UseCount).where(here).values(count=UseCount.count + 1))
+    count = session.scalar(select(UseCount.count).where(here)) or 0
     session.commit()
     if count > limit.times:
         wait_s = int((span + 1) * limit.span_s - now_s) + 1
-        raise Refused(429, "refused.too_often", minutes=-(-wait_s // 60))
+        raise Refused(429, "refused.too_often", again_s=wait_s, minutes=-(-wait_s // 60))
 
 
 def forgive(session: Session, limit: Limit, who: str) -> None:
     """Forget the uses of ``who``: a right password ends the count of wrong ones."""
-    session.execute(delete(Tally).where(Tally.key == f"{limit.name}:{who}"[:120]))
+    session.execute(delete(UseCount).where(UseCount.key == f"{limit.name}:{who}"[:120]))
     session.commit()

@@ -6,6 +6,8 @@ import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from fastapi import HTTPException, Request, Response
+
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -60,15 +62,24 @@ class SecurityHeaders:
         await self.app(scope, receive, with_headers)
 
 
-class _TooLarge(Exception):
-    pass
+class TooLarge(HTTPException):
+    """A body that went on beyond the limit (FastAPI lets its own kind of exception through where it reads bodies)."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(413)
+        self.limit = limit
 
 
 class BodyLimit:
-    """Counts a body while it streams in and stops at the limit; nothing beyond it is read or kept."""
+    """Counts a body while it streams in and stops at the limit; nothing beyond it is read or kept.
 
-    def __init__(self, app: App, limit: int, upload_limit: int, uploads: str) -> None:
-        self.app, self.limit, self.upload_limit = app, limit, upload_limit
+    ``refuse`` makes the answer to a body that says itself that it is too large.
+    """
+
+    def __init__(
+        self, app: App, limit: int, upload_limit: int, uploads: str, refuse: Callable[[Request, int], Response]
+    ) -> None:
+        self.app, self.limit, self.upload_limit, self.refuse = app, limit, upload_limit, refuse
         self.uploads = re.compile(uploads)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,33 +87,34 @@ class BodyLimit:
             return await self.app(scope, receive, send)
         limit = self.upload_limit if self.uploads.fullmatch(scope["path"]) else self.limit
         said = dict(scope["headers"]).get(b"content-length", b"0")
-        if said.isdigit() and int(said) > limit:
-            return await _refuse(send, limit)
-        seen, answered = 0, False
+        if said.isdigit() and (len(said) > 15 or int(said) > limit):
+            return await self.refuse(Request(scope), limit)(scope, receive, send)
+        seen = 0
 
         async def counted() -> Message:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > limit:
-                raise _TooLarge
+                raise TooLarge(limit)
             return message
 
-        async def watched(message: Message) -> None:
-            nonlocal answered
-            answered = True
+        await self.app(scope, counted, send)
+
+
+class Head:
+    """Answers HEAD as GET without the body: every page has one, and no route needs to know."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            return await self.app(scope, receive, send)
+
+        async def bodiless(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": b""}
             await send(message)
 
-        try:
-            await self.app(scope, counted, watched)
-        except _TooLarge:
-            if answered:
-                raise
-            await _refuse(send, limit)
-
-
-async def _refuse(send: Send, limit: int) -> None:
-    body = f"Too large: at most {limit >> 20} MiB are taken here.\n".encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+        await self.app({**scope, "method": "GET"}, receive, bodiless)

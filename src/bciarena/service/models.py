@@ -5,7 +5,6 @@ What a submission is doing is not kept here: it is read from its job's row, so t
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any
 
 from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint
@@ -14,11 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from bciarena.jobs.db import Base, now_s
 
 ROLES = ("contestant", "organiser", "operator")
-
-
-def folded(name: str) -> str:
-    """A name without the differences a reader overlooks: case, width, composed letters, doubled blanks."""
-    return unicodedata.normalize("NFKC", " ".join(name.split())).casefold()
+SCOPES = ("read", "submit", "organise")  # of tokens, each with what the ones before it have
 
 
 class Account(Base):
@@ -30,24 +25,36 @@ class Account(Base):
     folded: Mapped[str] = mapped_column(unique=True)  # the name as `folded` makes it: no two that look alike
     password: Mapped[str]
     role: Mapped[str] = mapped_column(default="contestant")
-    epoch: Mapped[int] = mapped_column(default=0)
     disabled: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[float] = mapped_column(default=now_s())
 
 
+class Visit(Base):
+    """Somebody signed in with a browser. Signing out removes the row, and the cookie is worth nothing any more."""
+
+    __tablename__ = "visits"
+    digest: Mapped[str] = mapped_column(primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    created_at: Mapped[float] = mapped_column(default=now_s())
+    expires_at: Mapped[float] = mapped_column(index=True)
+    account: Mapped[Account] = relationship()
+
+
 class Token(Base):
-    """An API token; only its digest is kept."""
+    """An API token; only its digest is kept. ``scope`` is one of `SCOPES`."""
 
     __tablename__ = "tokens"
     id: Mapped[int] = mapped_column(primary_key=True)
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
     name: Mapped[str]
     digest: Mapped[str] = mapped_column(unique=True)
+    scope: Mapped[str]
     created_at: Mapped[float] = mapped_column(default=now_s())
+    expires_at: Mapped[float]
     account: Mapped[Account] = relationship()
 
 
-class Tally(Base):
+class UseCount(Base):
     """How often something happened in a span of time: rate limits that hold across server processes."""
 
     __tablename__ = "tallies"
@@ -84,9 +91,12 @@ class Invitation(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
     digest: Mapped[str] = mapped_column(unique=True)
+    by: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))  # older ones do not say
+    created_at: Mapped[float] = mapped_column(default=now_s())
     expires_at: Mapped[float]
     used_by: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     team: Mapped[Team] = relationship()
+    maker: Mapped[Account | None] = relationship(foreign_keys=[by])
 
 
 class Entry(Base):
@@ -115,6 +125,7 @@ class Version(Base):
     model: Mapped[str | None]
     filename: Mapped[str]
     size: Mapped[int]
+    unpacked: Mapped[int] = mapped_column(default=0)  # bytes
     about: Mapped[dict[str, Any]] = mapped_column(default=dict)  # dialect, python, warnings
     by: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     created_at: Mapped[float] = mapped_column(default=now_s())
@@ -215,12 +226,16 @@ class Result(Base):
         return [{name: value for name, value in block.items() if name != "sums"} for block in self.blocks]
 
 
-class Deed(Base):
-    """What organisers and operators did, for those who ask later: rerun, re-score, disqualify, publish, role."""
+class AuditLine(Base):
+    """An act of an organiser or operator. Triggers in the database refuse to change or remove a line.
 
-    __tablename__ = "deeds"
+    ``who`` is the name at the time; ``account_id`` is None for somebody at the machine itself.
+    """
+
+    __tablename__ = "audit"
     id: Mapped[int] = mapped_column(primary_key=True)
-    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    who: Mapped[str]
     what: Mapped[str]
     about: Mapped[str]
     created_at: Mapped[float] = mapped_column(default=now_s())

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from bciarena.errors import BadInput
 
 
 class Refused(BadInput):
-    """The request cannot be met; ``key`` names the text that says why, ``words`` fill it."""
+    """The request cannot be met; ``key`` names the text that says why, ``words`` fill it.
 
-    def __init__(self, status: int, key: str, **words: Any) -> None:
+    ``again_s`` is how long to wait before another try may do better, where that is known.
+    """
+
+    def __init__(self, status: int, key: str, again_s: float | None = None, **words: Any) -> None:
         from bciarena.service.texts import say
 
         super().__init__(say("en", key, **words))
         self.status, self.key, self.words = status, key, words
+        self.headers = {} if again_s is None else {"retry-after": str(max(math.ceil(again_s), 1))}
 
 
 def not_found() -> Refused:

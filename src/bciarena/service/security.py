@@ -38,16 +38,20 @@ def check_password(stored: str | None, password: str) -> bool:
         return False
 
 
-class Visit(NamedTuple):
-    """What the signed cookie says. ``account`` is 0 for a visitor."""
+class Cookie(NamedTuple):
+    """What the signed cookie says. ``account`` is 0 for a visitor; otherwise a row of `Visit` must stand behind it."""
 
     account: int
-    epoch: int  # of the account when it signed in: changing the password ends older visits
     nonce: str  # form tokens hang on it
 
+    @property
+    def digest(self) -> str:
+        """What is kept of it in the database."""
+        return token_digest(self.nonce)
 
-def new_visit(account: int = 0, epoch: int = 0) -> Visit:
-    return Visit(account, epoch, secrets.token_urlsafe(12))
+
+def new_cookie(account: int = 0) -> Cookie:
+    return Cookie(account, secrets.token_urlsafe(24))
 
 
 class Signer:
@@ -57,26 +61,26 @@ class Signer:
         self._key = secret.encode()
         self._cookies = URLSafeTimedSerializer(secret, salt="visit")
 
-    def cookie(self, visit: Visit) -> str:
-        return str(self._cookies.dumps(list(visit)))
+    def signed(self, cookie: Cookie) -> str:
+        return str(self._cookies.dumps(list(cookie)))
 
-    def visit(self, cookie: str | None) -> Visit | None:
-        """The visit a cookie stands for; None when there is none or it is forged or too old."""
-        if not cookie:
+    def read(self, text: str | None) -> Cookie | None:
+        """What a cookie says; None when there is none or it is forged or too old."""
+        if not text:
             return None
         try:
-            value: Any = self._cookies.loads(cookie, max_age=COOKIE_AGE_S)
-            account, epoch, nonce = value
-            return Visit(int(account), int(epoch), str(nonce))
+            value: Any = self._cookies.loads(text, max_age=COOKIE_AGE_S)
+            account, nonce = value
+            return Cookie(int(account), str(nonce))
         except (BadSignature, ValueError, TypeError):
             return None
 
-    def form_token(self, visit: Visit) -> str:
-        text = f"form:{visit.account}:{visit.epoch}:{visit.nonce}"
+    def form_token(self, cookie: Cookie) -> str:
+        text = f"form:{cookie.account}:{cookie.nonce}"
         return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()
 
-    def form_token_fits(self, visit: Visit, token: str) -> bool:
-        return hmac.compare_digest(self.form_token(visit).encode(), token.encode())
+    def form_token_fits(self, cookie: Cookie, token: str) -> bool:
+        return hmac.compare_digest(self.form_token(cookie).encode(), token.encode())
 
 
 def new_token() -> tuple[str, str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from bciarena.errors import BadInput
 from bciarena.jobs import home as places
@@ -30,8 +32,13 @@ class Settings:
         Whether entries can be boxed on this machine; where not, uploads are refused.
     https : bool
         Whether cookies are to be sent over https only.
-    trusted_proxies : int
-        How many proxies in front of the site append to X-Forwarded-For; 0: the header is ignored.
+    proxies : tuple of networks
+        Proxies in front of the site: only what they append to X-Forwarded-For is believed.
+    url : str
+        The address people use (https://arena.example), for links that are passed on. Empty: links are completed by
+        the reader's browser. The Host header of a request never gets into a link.
+    team_bytes : int
+        What the packages of one team may hold, unpacked.
     """
 
     home: Path
@@ -42,7 +49,9 @@ class Settings:
     boxed: bool = True
     https: bool = False
     open_signup: bool = True
-    trusted_proxies: int = 0
+    proxies: tuple[IPv4Network | IPv6Network, ...] = ()
+    url: str = ""
+    team_bytes: int = 20 << 30
     upload_limit: int = 256 << 20
     form_limit: int = 1 << 20
 
@@ -57,7 +66,7 @@ class Settings:
         """The settings of a site in ``home``; makes the folder and the secret key on first use."""
         folder = home or places.home()
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            _make_private(folder)
             secret = _secret(folder / "secret.key")
         except OSError as error:
             raise BadInput(
@@ -72,6 +81,36 @@ class Settings:
             data_roots=tuple(root.resolve() for root in data_roots or (folder / "data",)),
             **more,
         )
+
+
+def networks(texts: list[str]) -> tuple[IPv4Network | IPv6Network, ...]:
+    """Addresses and networks (127.0.0.1, 10.0.0.0/8) of proxies."""
+    try:
+        return tuple(ip_network(text, strict=False) for text in texts)
+    except ValueError as error:
+        raise BadInput(f"--proxy: {error}") from None
+
+
+def public_url(text: str) -> str:
+    """A site's address as it is put before paths."""
+    parts = urlsplit(text)
+    if text and (parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/") or parts.query):
+        raise BadInput(f"--url {text}: give the site's address without a path, such as https://arena.example")
+    return text.rstrip("/")
+
+
+def _make_private(folder: Path) -> None:
+    """The folder, made where it is missing, and what lies in it: for this user alone.
+
+    Older versions left them open to all. Stored files keep their own modes: nobody else gets through the folder.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    for name, mode in (("data", 0o700), ("storage", 0o700), ("reports", 0o700), ("secret.key", 0o600)):
+        if (folder / name).exists():
+            (folder / name).chmod(mode)
+    for file in folder.glob("arena.db*"):
+        file.chmod(0o600)
 
 
 def _secret(path: Path) -> str:

@@ -41,7 +41,9 @@ def for_input(value: float | None) -> str:
 
 
 def size(value: int) -> str:
-    """Bytes as kB or MB."""
+    """Bytes as kB, MB or GB."""
+    if value >= 1e9:
+        return f"{value / 1e9:.1f} GB"
     return f"{value / 1e6:.1f} MB" if value >= 1e6 else f"{max(value / 1e3, 0.1):.1f} kB"
 
 

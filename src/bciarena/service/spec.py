@@ -14,22 +14,26 @@ from bciarena.errors import BadInput
 from bciarena.protocol.seeds import LEAST_SECRET
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?$")]
-Seconds = Annotated[float, Field(ge=0, le=32503680000)]  # up to the year 3000
+LAST_S = 32503680000  # the year 3000
+Seconds = Annotated[float, Field(ge=0, le=LAST_S)]
+DEEPEST = 12
 RESERVED = frozenset({"new", "api", "static"})
 
 
-def clean(value: Any) -> Any:
-    """Refuse characters that no text has and that databases and file systems choke on."""
+def clean(value: Any, depth: int = 0) -> Any:
+    """Refuse characters that no text has and that databases and file systems choke on, and values within values."""
+    if depth > DEEPEST:
+        raise ValueError("holds values within values within values")
     if isinstance(value, str):
         if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
             raise ValueError("holds a character that is no text")
     elif isinstance(value, list):
         for item in value:
-            clean(item)
+            clean(item, depth + 1)
     elif isinstance(value, dict):
         for name, item in value.items():
             clean(name)
-            clean(item)
+            clean(item, depth + 1)
     return value
 
 
@@ -37,7 +41,7 @@ class Strict(BaseModel):
     """Unknown fields are refused, so that a typing mistake is not lost."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
-    _clean = model_validator(mode="before")(clean)
+    _clean = model_validator(mode="before")(lambda value: clean(value))
 
 
 class Simulate(Strict):
@@ -76,7 +80,10 @@ class PhaseSpec(Strict):
 
     @model_validator(mode="after")
     def _order(self) -> PhaseSpec:
-        if self.starts and self.ends and seconds(self.starts) >= seconds(self.ends):  # type: ignore[operator]
+        starts, ends = seconds(self.starts), seconds(self.ends)
+        if any(moment is not None and not 0 <= moment <= LAST_S for moment in (starts, ends)):
+            raise ValueError("starts and ends lie between the years 1970 and 3000")
+        if starts is not None and ends is not None and starts >= ends:
             raise ValueError("starts must be before ends")
         seed = self.data.simulate.seed if self.data.simulate else None
         if self.truth == "hidden" and seed is not None and seed < LEAST_SECRET:
@@ -127,15 +134,24 @@ def parse(values: dict[str, Any], source: str) -> ContestSpec:
         raise BadInput(f"{source}: {place}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
+def parse_toml(text: str, source: str) -> ContestSpec:
+    """A checked contest from the text of a contest.toml."""
+    try:
+        values = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits and lists in lists in lists
+        raise BadInput(f"{source}: is no TOML file: {error}") from None
+    return parse(values, source)
+
+
 def read_toml(path: Path) -> ContestSpec:
     """The contest a file describes; its data folders are relative to it."""
     try:
-        values = tomllib.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise BadInput(f"{path}: is no TOML file: {error}") from None
-    spec = parse(values, str(path))
+    spec = parse_toml(text, str(path))
     for phase in spec.phase:
         if phase.data.folder is not None:
             phase.data.folder = str((path.parent / phase.data.folder).resolve())

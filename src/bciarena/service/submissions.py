@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from bciarena.contests import rulebook as find_rulebook
 from bciarena.jobs.model import Job
-from bciarena.jobs.queue import enqueue
-from bciarena.service.accounts import record
+from bciarena.jobs.queue import Queue, enqueue
+from bciarena.service.asker import Asker
+from bciarena.service.audit import record
 from bciarena.service.contests import may_manage, phase_state
 from bciarena.service.models import Account, Membership, Phase, Result, Submission, Team, Version
 from bciarena.service.refusals import Refused, not_found
@@ -38,7 +39,8 @@ def submit(session: Session, account: Account, version: Version, phase: Phase, b
     # Two submissions at the same moment must not both take the day's last place: the team's row is the lock.
     session.execute(select(Team.id).where(Team.id == team.id).with_for_update())
     if phase.daily_limit and used_today(session, phase.id, team.id) >= phase.daily_limit:
-        raise Refused(429, "refused.daily_limit", most=phase.daily_limit)
+        tomorrow_s = DAY_S - time.time() % DAY_S
+        raise Refused(429, "refused.daily_limit", again_s=tomorrow_s, most=phase.daily_limit)
     job = _queue(session, version, phase, team, boxed)
     submission = Submission(phase_id=phase.id, team_id=team.id, version_id=version.id, by=account.id, job_id=job.id)
     session.add(submission)
@@ -96,7 +98,11 @@ def _circle(session: Session, team: int) -> set[int]:
 
 @dataclass
 class Status:
-    """What a submission is doing, read from its job's row."""
+    """What a submission is doing, read from its job's row, and what it is worth, read from its result.
+
+    ``settled``: whether the result of a run that has ended with a verdict is there (the keeper writes it a moment
+    later). Until then verdict, reason and score are the job's own.
+    """
 
     state: str  # queued, preparing, running, scored, failed, faulted, cancelled
     final: bool
@@ -106,10 +112,25 @@ class Status:
     faults: int = 0
     progress: dict[str, Any] = field(default_factory=dict)
     score: float | None = None
+    settled: bool = True
 
 
-def status_of(session: Session, job: Job) -> Status:
-    """The state a person is shown, always derived from the job."""
+def status_of(session: Session, job: Job, result: Result | None) -> Status:
+    """The state a person is shown, derived from the submission's job and its current result.
+
+    The result has the last word about verdict and score: a run may have been re-scored since it was played. While a
+    submission runs again its earlier result still stands.
+    """
+    status = _job_status(session, job)
+    status.settled = status.state not in ("scored", "failed") or (result is not None and result.job_id == job.id)
+    if result is not None:
+        status.score = result.score
+        if result.job_id == job.id and status.verdict is not None:
+            status.verdict, status.reason = result.verdict, result.reason
+    return status
+
+
+def _job_status(session: Session, job: Job) -> Status:
     if job.state == "queued":
         before = session.scalar(
             select(func.count()).where(Job.state == "queued", Job.id < job.id, Job.parent.is_(None))
@@ -161,15 +182,6 @@ def runs_open(phase: Phase) -> bool:
     return phase.published and not phase.hidden_data
 
 
-class Asker(Protocol):
-    """A request: its session, and whose it is (refused where nobody is signed in)."""
-
-    @property
-    def session(self) -> Session: ...
-    @property
-    def me(self) -> Account: ...
-
-
 def readable_submission(asker: Asker, submission_id: int) -> Submission:
     """A submission that anyone may read, without an account, or the asker's own."""
     found = asker.session.get(Submission, submission_id)
@@ -186,6 +198,22 @@ def sees_truth(account: Account | None, submission: Submission) -> bool:
 def current_result(session: Session, submission: Submission) -> Result | None:
     query = select(Result).where(Result.submission_id == submission.id, Result.current)
     return session.scalar(query.order_by(Result.id.desc()))
+
+
+def managed_submission(session: Session, account: Account, submission_id: int) -> Submission:
+    """A submission to a contest that the account manages."""
+    found = submission_for(session, account, submission_id)
+    if not may_manage(account, found.phase.contest):
+        raise Refused(403, "refused.role_needed")
+    return found
+
+
+def cancel(session: Session, queue: Queue, actor: Account, submission: Submission) -> None:
+    """End a run that has not ended; kept in the audit log where it is not the actor's own."""
+    if session.get(Membership, (submission.team_id, actor.id)) is None:
+        record(session, actor, "cancel", f"run {submission.id}")
+    session.commit()
+    queue.cancel(submission.job_id)
 
 
 def rerun(session: Session, actor: Account, submission: Submission, boxed: bool) -> None:

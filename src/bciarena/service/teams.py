@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import time
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.elements import ColumnElement
 
-from bciarena.service.models import Account, Invitation, Membership, Team, folded
+from bciarena.service.audit import record
+from bciarena.service.models import Account, Invitation, Membership, Team
+from bciarena.service.names import folded, misleads, plain
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.security import new_token, token_digest
 
 INVITATION_S = 7 * 24 * 3600
 TEAMS_EACH = 10
 MEMBERS_EACH = 30
+INVITATIONS_EACH = 10  # open at a time
 
 
 def create_team(session: Session, account: Account, name: str, house: bool = False) -> Team:
     """A new team with its founder as captain."""
-    name = " ".join(name.split())
-    if not 1 <= len(name) <= 60 or not name.isprintable():
+    name = plain(name)
+    if not 1 <= len(name) <= 60 or not any(letter.isalnum() for letter in name):
         raise Refused(422, "refused.team_name")
-    if not house and len(teams_of(session, account)) >= TEAMS_EACH:
-        raise Refused(409, "refused.teams", most=TEAMS_EACH)
+    if misleads(name):
+        raise Refused(422, "refused.lookalike")
+    if not house:
+        _check_room(session, account)
     if session.scalar(select(Team.id).where(Team.folded == folded(name))):
         raise Refused(409, "refused.team_taken")
     team = Team(name=name, folded=folded(name), house=house, members=[Membership(account_id=account.id, captain=True)])
@@ -51,16 +57,54 @@ def team_for(session: Session, account: Account | None, team_id: int) -> Team:
     return team
 
 
+def _check_room(session: Session, account: Account, team: Team | None = None) -> None:
+    """Refuse one team or one member too many; the rows of account and team are the locks."""
+    session.execute(select(Account.id).where(Account.id == account.id).with_for_update())
+    if _count(session, Membership.account_id == account.id) >= TEAMS_EACH:
+        raise Refused(409, "refused.teams", most=TEAMS_EACH)
+    if team is None:
+        return
+    session.execute(select(Team.id).where(Team.id == team.id).with_for_update())
+    if _count(session, Membership.team_id == team.id) >= MEMBERS_EACH:
+        raise Refused(409, "refused.members", most=MEMBERS_EACH)
+
+
+def _count(session: Session, where: ColumnElement[bool]) -> int:
+    return session.scalar(select(func.count()).select_from(Membership).where(where)) or 0
+
+
 def invite(session: Session, account: Account, team: Team) -> str:
     """A code that lets one person join within a week; any member may invite."""
-    if len(team.members) >= MEMBERS_EACH:
-        raise Refused(409, "refused.members", most=MEMBERS_EACH)
     if session.get(Membership, (team.id, account.id)) is None:
         raise Refused(403, "refused.not_member")
+    session.execute(select(Team.id).where(Team.id == team.id).with_for_update())
+    waiting = len(invitations_of(session, team))
+    if waiting >= INVITATIONS_EACH:
+        raise Refused(409, "refused.invitations", most=INVITATIONS_EACH)
+    if _count(session, Membership.team_id == team.id) >= MEMBERS_EACH:
+        raise Refused(409, "refused.members", most=MEMBERS_EACH)
     code, digest = new_token()
-    session.add(Invitation(team_id=team.id, digest=digest, expires_at=time.time() + INVITATION_S))
+    session.add(Invitation(team_id=team.id, digest=digest, by=account.id, expires_at=time.time() + INVITATION_S))
     session.commit()
     return code
+
+
+def invitations_of(session: Session, team: Team) -> list[Invitation]:
+    """The team's invitations that nobody has used and that still hold."""
+    held = Invitation.used_by.is_(None) & (Invitation.expires_at > time.time())
+    return list(session.scalars(select(Invitation).where(Invitation.team_id == team.id, held).order_by(Invitation.id)))
+
+
+def revoke_invitation(session: Session, actor: Account, team: Team, invitation_id: int) -> None:
+    """Take an open invitation back: whoever made it, or a captain."""
+    found = session.get(Invitation, invitation_id)
+    own = session.get(Membership, (team.id, actor.id))
+    if found is None or found.team_id != team.id or found.used_by is not None:
+        raise not_found()
+    if own is None or (found.by != actor.id and not own.captain):
+        raise Refused(403, "refused.captain")
+    session.execute(delete(Invitation).where(Invitation.id == invitation_id, Invitation.used_by.is_(None)))
+    session.commit()
 
 
 def invitation(session: Session, code: str) -> Invitation:
@@ -76,6 +120,7 @@ def join(session: Session, account: Account, code: str) -> Team:
     found = invitation(session, code)
     if session.get(Membership, (found.team_id, account.id)) is not None:
         raise Refused(409, "refused.member_already")
+    _check_room(session, account, found.team)
     open_still = (Invitation.id == found.id) & Invitation.used_by.is_(None)
     if not session.execute(update(Invitation).where(open_still).values(used_by=account.id)).rowcount:  # type: ignore[attr-defined]
         session.rollback()
@@ -98,16 +143,20 @@ def leave(session: Session, actor: Account, team: Team, account_id: int) -> None
     if gone.captain and others and not any(member.captain for member in others):
         raise Refused(409, "refused.last_captain")
     session.execute(delete(Membership).where(Membership.team_id == team.id, Membership.account_id == account_id))
+    if account_id != actor.id and (own is None or not own.captain):
+        record(session, actor, "remove member", f"{gone.account.name} from {team.name}")
     session.commit()
 
 
 def make_captain(session: Session, actor: Account, team: Team, account_id: int) -> None:
-    """A captain may name further captains."""
+    """A captain may name further captains; an operator helps a team that has lost its own."""
     own = session.get(Membership, (team.id, actor.id))
     member = session.get(Membership, (team.id, account_id))
     if member is None:
         raise not_found()
-    if own is None or not own.captain:
+    if actor.role != "operator" and (own is None or not own.captain):
         raise Refused(403, "refused.captain")
     member.captain = True
+    if own is None or not own.captain:
+        record(session, actor, "name captain", f"{member.account.name} of {team.name}")
     session.commit()

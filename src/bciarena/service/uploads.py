@@ -19,8 +19,11 @@ from bciarena.entries.package import open_entry
 from bciarena.errors import BadInput, EntryFailed
 from bciarena.jobs.storage import Storage
 from bciarena.sandbox import why_not
-from bciarena.service.models import Account, Entry, Membership, Team, Version
+from bciarena.service import limits
+from bciarena.service.models import Account, Entry, Membership, Submission, Team, Version
+from bciarena.service.names import plain
 from bciarena.service.refusals import Refused, not_found
+from bciarena.service.settings import Settings
 
 ENTRIES_EACH = 50
 PACKAGES = (".zip", ".tar.gz", ".tgz")
@@ -30,7 +33,7 @@ def create_entry(session: Session, account: Account, team: Team, name: str, chal
     """Define a compute unit (定义计算单元)."""
     if session.get(Membership, (team.id, account.id)) is None:
         raise not_found()
-    name = " ".join(name.split())
+    name = plain(name)
     if not 1 <= len(name) <= 60 or not name.isprintable():
         raise Refused(422, "refused.entry_name")
     count = session.scalar(select(func.count()).select_from(Entry).where(Entry.team_id == team.id)) or 0
@@ -64,6 +67,27 @@ def version_for(session: Session, account: Account | None, version_id: int) -> V
         raise not_found()
     entry_for(session, account, version.entry_id)
     return version
+
+
+def begin(session: Session, settings: Settings, account: Account, entry_id: int) -> Entry:
+    """What is asked before anything of an upload is read: whose entry it is, a box, and room."""
+    entry = entry_for(session, account, entry_id)
+    if not settings.boxed:
+        raise Refused(503, "refused.no_box")
+    limits.spend(session, limits.UPLOAD, f"team-{entry.team_id}")
+    if used_bytes(session, entry.team_id) >= settings.team_bytes:
+        raise _full(settings)
+    return entry
+
+
+def used_bytes(session: Session, team_id: int) -> int:
+    """What all packages of a team hold, unpacked."""
+    total = select(func.sum(Version.unpacked)).join(Entry, Entry.id == Version.entry_id).where(Entry.team_id == team_id)
+    return int(session.scalar(total) or 0)
+
+
+def _full(settings: Settings) -> Refused:
+    return Refused(409, "refused.team_bytes", most=round(settings.team_bytes / 1e9, 1))
 
 
 @asynccontextmanager
@@ -103,6 +127,7 @@ def inspect(path: Path, challenge: str, named: str = "") -> dict[str, Any]:
                 "warnings": [_shown(path, words) for words in package.warnings],
                 "digest": package.digest,
                 **({"entry": named} if named else {}),
+                "unpacked": package.unpacked,
             }
     except (BadInput, EntryFailed) as error:
         raise Refused(422, "refused.package", why=_shown(path, str(error))) from None
@@ -114,12 +139,37 @@ def _shown(path: Path, words: str) -> str:
 
 
 def add_version(
-    session: Session, storage: Storage, account: Account, entry: Entry, path: Path, filename: str, about: dict[str, Any]
+    session: Session,
+    storage: Storage,
+    settings: Settings,
+    account: Account,
+    entry: Entry,
+    path: Path,
+    filename: str,
+    about: dict[str, Any],
 ) -> Version:
-    """Keep an inspected package as the entry's next version."""
+    """Keep an inspected package as the entry's next version, where the team still has room for it."""
+    if used_bytes(session, entry.team_id) + about["unpacked"] > settings.team_bytes:
+        raise _full(settings)
+    session.commit()  # storing takes a while: hold no lock meanwhile
     size = path.stat().st_size
     package = storage.put(path)
+    # Two uploads at the same moment must not both take the last room: the team's row is the lock.
+    session.execute(select(Team.id).where(Team.id == entry.team_id).with_for_update())
+    if used_bytes(session, entry.team_id) + about["unpacked"] > settings.team_bytes:
+        raise _full(settings)
     return _next_version(session, account, entry, package, None, clean_name(filename), size, about)
+
+
+def remove_version(session: Session, account: Account, version_id: int) -> Entry:
+    """Take a version away that was never submitted, so that its team has room for others."""
+    version = version_for(session, account, version_id)
+    if session.scalar(select(Submission.id).where(Submission.version_id == version.id).limit(1)) is not None:
+        raise Refused(409, "refused.version_used")
+    entry = version.entry
+    session.delete(version)
+    session.commit()
+    return entry
 
 
 def add_reference(session: Session, account: Account, entry: Entry, name: str, model: str | None) -> Version:
@@ -140,6 +190,7 @@ def _next_version(
         model=model,
         filename=filename,
         size=size,
+        unpacked=about.get("unpacked", 0),
         about=about,
         by=account.id,
     )

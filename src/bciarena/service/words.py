@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from bciarena.contests import CONTESTS, Rulebook
 from bciarena.contests import contest as find_contest
 from bciarena.jobs.model import Job
-from bciarena.service.models import Contest, Phase, Submission
+from bciarena.service.models import Contest, Phase, Result, Submission
 from bciarena.service.submissions import Status, status_of
 from bciarena.service.texts import LANGUAGES
 
@@ -64,10 +64,16 @@ def phase_title(t: Say, phase: Phase) -> str:
 
 def run_rows(session: Session, t: Say, lang: str, where: Any, limit: int = 100) -> list[dict[str, Any]]:
     """The newest submissions with their states, for tables."""
-    query = select(Submission, Job).join(Job, Job.id == Submission.job_id).where(where).order_by(Submission.id.desc())
+    query = (
+        select(Submission, Job, Result)
+        .join(Job, Job.id == Submission.job_id)
+        .outerjoin(Result, (Result.submission_id == Submission.id) & Result.current)
+        .where(where)
+        .order_by(Submission.id.desc())
+    )
     rows = []
-    for submission, job in session.execute(query.limit(limit)):
-        status = status_of(session, job)
+    for submission, job, result in session.execute(query.limit(limit)):
+        status = status_of(session, job, result)
         title = f"{contest_title(lang, submission.phase.contest)} · {phase_title(t, submission.phase)}"
         rows.append({"submission": submission, "status": status, "words": status_words(t, status), "title": title})
     return rows

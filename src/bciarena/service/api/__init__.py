@@ -2,9 +2,10 @@
 
 from fastapi import APIRouter
 
-from bciarena.service.api import docs, people, runs, shows, staging
+from bciarena.service.api import people, runs, shows, staging
 
+PREFIX = "/api/v1"
+PARTS = (people, shows, runs, staging)
 router = APIRouter()
-for part in (people, shows, runs, staging):
-    router.include_router(part.router, prefix="/api/v1")
-router.include_router(docs.router)
+for part in PARTS:
+    router.include_router(part.router, prefix=PREFIX)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
-from bciarena.service.accounts import account_of_token
-from bciarena.service.models import Account
+from bciarena.service.accounts import token_of
+from bciarena.service.asker import Asker
+from bciarena.service.models import SCOPES, Account
+from bciarena.service.page import LARGEST_ID, Id
 from bciarena.service.refusals import Refused
-from bciarena.service.site import Asker, Site
+from bciarena.service.rights import RIGHTS, require
+from bciarena.service.site import Site
 from bciarena.service.spec import Strict as Body
 
 _bearer = HTTPBearer(auto_error=False, description="A token from the account page, or from POST /api/v1/token.")
-LARGEST_ID = 2**63 - 1
-Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 
 
 class Trouble(BaseModel):
@@ -41,15 +42,27 @@ class Caller(Asker):
         self.site: Site = request.app.state.site
 
 
-def _caller(request: Request, token: HTTPAuthorizationCredentials | None = Depends(_bearer)) -> Iterator[Caller]:
-    site: Site = request.app.state.site
-    with site.session(writes=request.method != "GET") as session:
-        account = account_of_token(session, token.credentials) if token else None
-        if token and account is None:
-            raise Refused(401, "refused.sign_in")
-        yield Caller(request, session, account)
+def allow(right: str) -> Any:
+    """A call by those who have a right, with a token whose scope reaches so far; reading needs the least."""
+    return Depends(_caller_for(right))
 
 
-ACaller = Depends(_caller)
+def _caller_for(right: str) -> Callable[..., Iterator[Caller]]:
+    def caller(request: Request, token: HTTPAuthorizationCredentials | None = Depends(_bearer)) -> Iterator[Caller]:
+        site: Site = request.app.state.site
+        reads = request.method == "GET"
+        with site.session(writes=not reads) as session:
+            held = token_of(session, token.credentials) if token else None
+            if token and held is None:
+                raise Refused(401, "refused.sign_in")
+            require(held.account if held else None, right)
+            needed = "read" if reads else RIGHTS[right].scope
+            if held and SCOPES.index(held.scope) < SCOPES.index(needed):
+                raise Refused(403, "refused.scope", scope=needed)
+            yield Caller(request, session, held.account if held else None)
 
-__all__ = ["ERRORS", "LARGEST_ID", "ACaller", "Body", "Caller", "Id", "Trouble"]
+    caller.right = right  # type: ignore[attr-defined]  # for the page of roles and its test
+    return caller
+
+
+__all__ = ["ERRORS", "LARGEST_ID", "Body", "Caller", "Id", "Trouble", "allow"]

@@ -12,11 +12,11 @@ from sqlalchemy import select
 
 from bciarena.jobs.model import Job
 from bciarena.runs.folder import LEDGER
-from bciarena.service import contests, limits, submissions, teams, uploads
-from bciarena.service.api.caller import ERRORS, LARGEST_ID, ACaller, Body, Caller, Id
+from bciarena.service import contests, submissions, teams, uploads
+from bciarena.service.api.caller import ERRORS, LARGEST_ID, Body, Caller, Id, allow
 from bciarena.service.models import Entry, Membership, Submission, Version
 from bciarena.service.pages.runs import logs_of
-from bciarena.service.refusals import Refused, not_found
+from bciarena.service.refusals import not_found
 
 router = APIRouter(tags=["runs"], responses=ERRORS)
 
@@ -91,8 +91,8 @@ def _entry(entry: Entry) -> EntryOut:
 
 
 def _submission(call: Caller, run: Submission) -> SubmissionOut:
-    status = submissions.status_of(call.session, call.session.get_one(Job, run.job_id))
     result = submissions.current_result(call.session, run)
+    status = submissions.status_of(call.session, call.session.get_one(Job, run.job_id), result)
     return SubmissionOut(
         id=run.id,
         contest=run.phase.contest.slug,
@@ -106,7 +106,7 @@ def _submission(call: Caller, run: Submission) -> SubmissionOut:
         reason=status.reason if status.state == "failed" else "",
         before=status.before,
         progress=status.progress,
-        score=result.score if result else status.score,
+        score=status.score,
         low=result.low if result else None,
         high=result.high if result else None,
         metrics=result.metrics if result else {},
@@ -118,7 +118,7 @@ def _submission(call: Caller, run: Submission) -> SubmissionOut:
 
 
 @router.get("/teams/{team_id}/entries", summary="Entries of a team of yours")
-def entries(team_id: Id, call: Caller = ACaller) -> list[EntryOut]:
+def entries(team_id: Id, call: Caller = allow("enter")) -> list[EntryOut]:
     team = teams.team_for(call.session, call.me, team_id)
     if call.session.get(Membership, (team.id, call.me.id)) is None:
         raise not_found()
@@ -126,13 +126,13 @@ def entries(team_id: Id, call: Caller = ACaller) -> list[EntryOut]:
 
 
 @router.post("/teams/{team_id}/entries", status_code=201, summary="Define an entry")
-def create_entry(team_id: Id, body: NewEntry, call: Caller = ACaller) -> EntryOut:
+def create_entry(team_id: Id, body: NewEntry, call: Caller = allow("enter")) -> EntryOut:
     team = teams.team_for(call.session, call.me, team_id)
     return _entry(uploads.create_entry(call.session, call.me, team, body.name, body.challenge))
 
 
 @router.get("/entries/{entry_id}", summary="An entry and its versions")
-def entry(entry_id: Id, call: Caller = ACaller) -> EntryOut:
+def entry(entry_id: Id, call: Caller = allow("enter")) -> EntryOut:
     return _entry(uploads.entry_for(call.session, call.me, entry_id))
 
 
@@ -150,28 +150,28 @@ async def upload(
     request: Request,
     filename: Annotated[str, Query(max_length=200)] = "package.zip",
     entry: Annotated[str, Query(max_length=200, description="The class that plays, MODULE:CLASS")] = "",
-    call: Caller = ACaller,
+    call: Caller = allow("enter"),
 ) -> VersionOut:
     """The body is the .zip or .tar.gz itself. It is checked before it is kept; nothing of it is run."""
 
-    def begin() -> Entry:
-        found = uploads.entry_for(call.session, call.me, entry_id)
-        if not call.site.settings.boxed:
-            raise Refused(503, "refused.no_box")
-        limits.spend(call.session, limits.UPLOAD, f"team-{found.team_id}")
-        return found
-
-    found = await run_in_threadpool(begin)
+    settings = call.site.settings
+    found = await run_in_threadpool(uploads.begin, call.session, settings, call.me, entry_id)
+    await run_in_threadpool(call.session.commit)  # a slow line must hold no lock
     async with uploads.received(request.stream(), filename) as path:
         about = await run_in_threadpool(uploads.inspect, path, found.challenge, entry.strip())
         kept = await run_in_threadpool(
-            uploads.add_version, call.session, call.site.storage, call.me, found, path, filename, about
+            uploads.add_version, call.session, call.site.storage, settings, call.me, found, path, filename, about
         )
     return _version(kept)
 
 
+@router.delete("/versions/{version_id}", status_code=204, summary="Remove a version that was never submitted")
+def remove_version(version_id: Id, call: Caller = allow("enter")) -> None:
+    uploads.remove_version(call.session, call.me, version_id)
+
+
 @router.post("/submissions", status_code=201, summary="Submit a version to a contest")
-def submit(body: NewSubmission, call: Caller = ACaller) -> SubmissionOut:
+def submit(body: NewSubmission, call: Caller = allow("enter")) -> SubmissionOut:
     version = uploads.version_for(call.session, call.me, body.version_id)
     contest = contests.contest_named(call.session, body.contest)
     phase = contests.phase_named(contest, body.phase) if body.phase else contests.current_phase(contest)
@@ -180,22 +180,23 @@ def submit(body: NewSubmission, call: Caller = ACaller) -> SubmissionOut:
 
 
 @router.get("/submissions", summary="Your teams' submissions, newest first")
-def my_submissions(call: Caller = ACaller, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> list[SubmissionOut]:
+def my_submissions(
+    call: Caller = allow("account"), limit: Annotated[int, Query(ge=1, le=500)] = 50
+) -> list[SubmissionOut]:
     mine = select(Membership.team_id).where(Membership.account_id == call.me.id)
     query = select(Submission).where(Submission.team_id.in_(mine)).order_by(Submission.id.desc()).limit(limit)
     return [_submission(call, run) for run in call.session.scalars(query)]
 
 
 @router.get("/submissions/{submission_id}", summary="State and result of a submission")
-def submission(submission_id: Id, call: Caller = ACaller) -> SubmissionOut:
+def submission(submission_id: Id, call: Caller = allow("run")) -> SubmissionOut:
     return _submission(call, submissions.readable_submission(call, submission_id))
 
 
 @router.post("/submissions/{submission_id}/cancel", summary="Cancel a submission that has not ended")
-def cancel(submission_id: Id, call: Caller = ACaller) -> SubmissionOut:
+def cancel(submission_id: Id, call: Caller = allow("cancel")) -> SubmissionOut:
     run = submissions.submission_for(call.session, call.me, submission_id)
-    call.session.commit()
-    call.site.queue.cancel(run.job_id)
+    submissions.cancel(call.session, call.site.queue, call.me, run)
     call.session.expire_all()
     return _submission(call, run)
 
@@ -204,7 +205,7 @@ TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {}}}}
 
 
 @router.get("/submissions/{submission_id}/logs", summary="What the entry printed (the end of it)", responses=TEXT)
-def logs(submission_id: Id, call: Caller = ACaller) -> PlainTextResponse:
+def logs(submission_id: Id, call: Caller = allow("run")) -> PlainTextResponse:
     run = submissions.readable_submission(call, submission_id)
     found = logs_of(call.site, submissions.current_result(call.session, run))
     return PlainTextResponse("".join(f"--- {name}\n{text}\n" for name, text in found))
@@ -214,7 +215,7 @@ LINES: dict[int | str, dict[str, Any]] = {200: {"content": {"application/x-ndjso
 
 
 @router.get("/submissions/{submission_id}/ledger", summary="The ledger of a finished run", responses=LINES)
-def ledger(submission_id: Id, call: Caller = ACaller) -> Response:
+def ledger(submission_id: Id, call: Caller = allow("run")) -> Response:
     run = submissions.readable_submission(call, submission_id)
     result = submissions.current_result(call.session, run)
     if result is None or not result.run:

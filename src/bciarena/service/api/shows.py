@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from bciarena.service import contests
-from bciarena.service.api.caller import ERRORS, ACaller, Caller
+from bciarena.service.api.caller import ERRORS, Caller, allow
 from bciarena.service.models import Contest, Phase
 from bciarena.service.refusals import Refused
 
@@ -94,17 +94,17 @@ def contest_out(contest: Contest) -> ContestOut:
 
 
 @router.get("/contests", summary="All contests")
-def all_contests(call: Caller = ACaller) -> list[ContestOut]:
+def all_contests(call: Caller = allow("look")) -> list[ContestOut]:
     return [contest_out(contest) for contest in contests.all_contests(call.session)]
 
 
 @router.get("/contests/{slug}", summary="One contest")
-def contest(slug: Name, call: Caller = ACaller) -> ContestOut:
+def contest(slug: Name, call: Caller = allow("look")) -> ContestOut:
     return contest_out(contests.contest_named(call.session, slug))
 
 
 @router.get("/contests/{slug}/{phase}/board", summary="The board of a phase")
-def board(slug: Name, phase: Name, call: Caller = ACaller) -> BoardOut:
+def board(slug: Name, phase: Name, call: Caller = allow("look")) -> BoardOut:
     found = contests.contest_named(call.session, slug)
     stage = contests.phase_named(found, phase)
     if not stage.published and not contests.may_manage(call.account, found):

@@ -2,8 +2,9 @@
 
 from fastapi import APIRouter
 
-from bciarena.service.pages import accounts, contests, entries, operate, organise, runs, teams
+from bciarena.service.pages import accounts, contests, docs, entries, operate, organise, roles, runs, teams
 
+PARTS = (accounts, contests, teams, entries, runs, organise, operate, roles, docs)
 router = APIRouter(include_in_schema=False)
-for part in (accounts, contests, teams, entries, runs, organise, operate):
+for part in PARTS:
     router.include_router(part.router)

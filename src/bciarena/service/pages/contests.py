@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,8 @@ from bciarena.contests import rulebook as find_rulebook
 from bciarena.service import contests, submissions
 from bciarena.service.boards import PAGE
 from bciarena.service.models import Contest, Membership, Phase
-from bciarena.service.site import APage, Page
+from bciarena.service.page import Page, may
+from bciarena.service.refusals import not_found
 from bciarena.service.words import challenge_title, contest_title, metric_name, phase_title, unit_name
 
 router = APIRouter()
@@ -23,7 +25,7 @@ ANSWERS_SHOWN = 8
 
 
 @router.get("/")
-def home(page: Page = APage) -> HTMLResponse:
+def home(page: Page = may("look")) -> HTMLResponse:
     return page.render("home.html", cards=[_card(page, one) for one in contests.all_contests(page.session)])
 
 
@@ -48,19 +50,22 @@ def _about(page: Page, contest: Contest) -> str:
 
 
 @router.get("/contests/{slug}")
-def contest(slug: str, page: Page = APage) -> Response:
+def contest(slug: str, page: Page = may("look")) -> Response:
     return _page(page, slug, "")
 
 
 @router.get("/contests/{slug}/{phase}")
-def contest_phase(slug: str, phase: str, page: Page = APage) -> Response:
+def contest_phase(slug: str, phase: str, page: Page = may("look")) -> Response:
     return _page(page, slug, phase)
 
 
 @router.get("/contests/{slug}/{phase}/revision")
-def revision(slug: str, phase: str, page: Page = APage) -> dict[str, int]:
+def revision(slug: str, phase: str, page: Page = may("look")) -> dict[str, int]:
     found = contests.contest_named(page.session, slug)
-    return {"revision": contests.phase_named(found, phase).revision}
+    stage = contests.phase_named(found, phase)
+    if not stage.published and not contests.may_manage(page.account, found):  # how often it changes is hidden, too
+        raise not_found()
+    return {"revision": stage.revision}
 
 
 def _page(page: Page, slug: str, name: str) -> Response:
@@ -73,7 +78,7 @@ def _page(page: Page, slug: str, name: str) -> Response:
     asked = page.request.query_params
     if page.account is not None or not set(asked) <= {"sort", "down", "page"}:
         return made()
-    mark = contests.face(page.session, slug)
+    mark = contests.page_state(page.session, slug)
     theme = page.request.cookies.get("theme", "")
     view = (name, page.lang, theme if theme in ("dark", "light") else "", str(asked))
     plain, packed = page.site.boards.drawn(slug, mark, view, lambda: _packed(made()))
@@ -123,7 +128,7 @@ def _board(page: Page, phase: Phase) -> Markup:
     if sort not in (*board.columns, "rank", "team", "score", "runs", "date"):
         sort = "rank"
     pages = max(-(-len(board.rows) // PAGE), 1)
-    number = int(asked.get("page", "1")) if asked.get("page", "1").isdecimal() else 1
+    number = int(asked.get("page", "1")) if re.fullmatch(r"[0-9]{1,6}", asked.get("page", "1")) else 1
     number = min(max(number, 1), pages)
 
     open_runs = submissions.runs_open(phase)

@@ -8,18 +8,21 @@ from sqlalchemy import func, select
 
 from bciarena.jobs.model import STATES, Job, Worker
 from bciarena.service import accounts, troubles
-from bciarena.service.models import ROLES, Account, Deed
+from bciarena.service.audit import audit_csv, newest, record
+from bciarena.service.models import ROLES, Account
+from bciarena.service.page import Id, Page, may
 from bciarena.service.refusals import not_found
-from bciarena.service.site import APage, Page
 
 router = APIRouter()
 
 
 @router.get("/operate")
-def operate(page: Page = APage) -> HTMLResponse:
-    page.operator()
+def operate(page: Page = may("operate")) -> HTMLResponse:
+    return _show(page)
+
+
+def _show(page: Page, password: str = "") -> HTMLResponse:
     found = {row[0]: row[1] for row in page.session.execute(select(Job.state, func.count()).group_by(Job.state))}
-    deeds = select(Deed, Account.name).join(Account, Account.id == Deed.account_id).order_by(Deed.id.desc()).limit(100)
     return page.render(
         "operate.html",
         counts=[(name, found.get(name, 0)) for name in STATES],
@@ -29,22 +32,38 @@ def operate(page: Page = APage) -> HTMLResponse:
         ),
         troubles=troubles.all_troubles(page.session),
         accounts=list(page.session.scalars(select(Account).order_by(Account.id.desc()).limit(500))),
-        deeds=[(deed, who) for deed, who in page.session.execute(deeds)],
+        audit=newest(page.session, 100),
         roles=ROLES,
+        password=password,
     )
 
 
 @router.post("/operate/jobs/{job_id}/retry")
-def retry(job_id: int, page: Page = APage) -> Response:
-    page.operator()
+def retry(job_id: Id, page: Page = may("operate")) -> Response:
     page.session.commit()
     if not page.site.queue.retry(job_id):
         raise not_found()
+    record(page.session, page.me, "retry", f"job {job_id}")
+    page.session.commit()
     return page.go("/operate", "notice.rerun")
 
 
 @router.post("/operate/roles")
-def roles(page: Page = APage) -> Response:
-    actor = page.operator()
-    accounts.set_role(page.session, actor, page.field("name"), page.field("role"), page.field("disabled") == "1")
+def roles(page: Page = may("operate")) -> Response:
+    accounts.set_role(page.session, page.me, page.field("name"), page.field("role"), page.field("disabled") == "1")
     return page.go("/operate", "notice.saved")
+
+
+@router.post("/operate/password")
+def reset_password(page: Page = may("operate")) -> HTMLResponse:
+    """A new password for somebody who lost theirs, shown once."""
+    name = page.field("name")
+    return _show(page, accounts.reset_password(page.session, page.me, name))
+
+
+@router.get("/operate/audit.csv")
+def audit(page: Page = may("operate")) -> Response:
+    named = 'attachment; filename="audit.csv"'
+    return Response(
+        audit_csv(page.session), media_type="text/csv; charset=utf-8", headers={"content-disposition": named}
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import APIRouter
@@ -15,9 +15,9 @@ from bciarena.errors import BadInput
 from bciarena.service import contests
 from bciarena.service.export import board_csv
 from bciarena.service.models import Contest, Phase, Submission
+from bciarena.service.page import Page, may
 from bciarena.service.refusals import Refused
-from bciarena.service.site import APage, Page
-from bciarena.service.spec import parse
+from bciarena.service.spec import ContestSpec, parse, parse_toml
 from bciarena.service.words import contest_title, run_rows
 
 router = APIRouter()
@@ -25,9 +25,8 @@ FOLDERS_SHOWN = 200
 
 
 @router.get("/organise")
-def overview(page: Page = APage) -> HTMLResponse:
-    account = page.organiser()
-    mine = [one for one in contests.all_contests(page.session) if contests.may_manage(account, one)]
+def overview(page: Page = may("organise")) -> HTMLResponse:
+    mine = [one for one in contests.all_contests(page.session) if contests.may_manage(page.account, one)]
     return page.render(
         "organise.html",
         contests=mine,
@@ -37,33 +36,31 @@ def overview(page: Page = APage) -> HTMLResponse:
 
 
 @router.get("/organise/new")
-def new_form(page: Page = APage) -> HTMLResponse:
-    page.organiser()
+def new_form(page: Page = may("organise")) -> HTMLResponse:
     return _form(page)
 
 
 def _form(page: Page, problem: str = "", code: int = 200) -> HTMLResponse:
     roots = page.site.settings.data_roots
-    folders = sorted({item.name for root in roots if root.is_dir() for item in root.iterdir() if item.is_dir()})
+    folders = contests.folders_for(page.session, page.me, roots)
     return page.render(
         "organise_new.html",
         code,
         problem=problem,
         books=list(RULEBOOKS.values()),
         folders=folders[:FOLDERS_SHOWN],
-        roots=", ".join(root.name for root in roots),
+        roots=", ".join(root.name if page.me.role == "operator" else f"{root.name}/{page.me.name}" for root in roots),
         f=lambda name: page.field(name, 60_000),
     )
 
 
 @router.post("/organise/new")
-def create(page: Page = APage) -> Response:
-    page.organiser()
+def create(page: Page = may("organise")) -> Response:
     values: dict[str, Any] = {
         name: page.field(name, 20_000) for name in ("slug", "title", "title_zh", "about", "about_zh", "rulebook")
     }
     values["phase"] = [_phase_values(page, number) for number in ("1", "2") if page.field(f"name{number}").strip()]
-    return _create(page, values)
+    return _create(page, lambda: parse(values, "contest"))
 
 
 def _phase_values(page: Page, number: str) -> dict[str, Any]:
@@ -88,18 +85,13 @@ def _phase_values(page: Page, number: str) -> dict[str, Any]:
 
 
 @router.post("/organise/toml")
-def create_from_toml(page: Page = APage) -> Response:
-    page.organiser()
-    try:
-        return _create(page, tomllib.loads(page.field("toml", 60_000)))
-    except tomllib.TOMLDecodeError as error:
-        return _form(page, f"contest.toml: {error}", 422)
+def create_from_toml(page: Page = may("organise")) -> Response:
+    return _create(page, lambda: parse_toml(page.field("toml", 60_000), "contest.toml"))
 
 
-def _create(page: Page, values: dict[str, Any]) -> Response:
+def _create(page: Page, read: Callable[[], ContestSpec]) -> Response:
     try:
-        spec = parse(values, "contest")
-        contest = contests.create(page.session, page.me, spec, page.site.settings.data_roots)
+        contest = contests.create(page.session, page.me, read(), page.site.settings.data_roots)
     except Refused as no:
         return _form(page, page.say(no.key, **no.words), no.status)
     except BadInput as error:
@@ -108,7 +100,7 @@ def _create(page: Page, values: dict[str, Any]) -> Response:
 
 
 @router.get("/organise/{slug}")
-def manage(slug: str, page: Page = APage) -> HTMLResponse:
+def manage(slug: str, page: Page = may("manage")) -> HTMLResponse:
     contest = contests.managed(page.session, page.me, slug)
     name = find_rulebook(contest.rulebook).name
     phases = select(Phase.id).where(Phase.contest_id == contest.id)
@@ -123,14 +115,14 @@ def manage(slug: str, page: Page = APage) -> HTMLResponse:
 
 
 @router.post("/organise/{slug}/rulebook")
-def rescore(slug: str, page: Page = APage) -> Response:
+def rescore(slug: str, page: Page = may("manage")) -> Response:
     contest = contests.managed(page.session, page.me, slug)
     contests.adopt_rulebook(page.session, page.me, contest, page.field("rulebook"))
     return page.go(f"/organise/{slug}", "notice.rescore")
 
 
 @router.get("/organise/{slug}/{name}.csv")
-def export(slug: str, name: str, page: Page = APage) -> Response:
+def export(slug: str, name: str, page: Page = may("manage")) -> Response:
     contest, phase = _phase(page, slug, name)
     text = board_csv(page.session, phase)
     named = f'attachment; filename="{contest.slug}-{phase.name}.csv"'
@@ -138,7 +130,7 @@ def export(slug: str, name: str, page: Page = APage) -> Response:
 
 
 @router.post("/organise/{slug}/{name}")
-def change(slug: str, name: str, page: Page = APage) -> Response:
+def change(slug: str, name: str, page: Page = may("manage")) -> Response:
     _, phase = _phase(page, slug, name)
     counts = page.field("counts")
     if counts not in ("best", "last"):

@@ -12,14 +12,16 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from bciarena.contests import rulebook as find_rulebook
 from bciarena.errors import Fault
 from bciarena.jobs.model import ENDED, Job
+from bciarena.runs import rescore
 from bciarena.runs.folder import LEDGER
 from bciarena.service import figures, submissions
 from bciarena.service.contests import may_manage
 from bciarena.service.middleware import REPORT_POLICY
 from bciarena.service.models import Result, Submission
+from bciarena.service.page import Id, Page, may
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.results import score_of_run
-from bciarena.service.site import APage, Page, Site
+from bciarena.service.site import Site
 from bciarena.service.words import contest_title, metric_name, phase_title, status_words
 
 router = APIRouter()
@@ -30,14 +32,14 @@ LOGS = ("stdout.txt", "stderr.txt")
 
 
 @router.get("/runs/{run_id}")
-def show(run_id: int, page: Page = APage) -> HTMLResponse:
+def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
     run = submissions.readable_submission(page, run_id)
     job = page.session.get_one(Job, run.job_id)
-    status = submissions.status_of(page.session, job)
     result = submissions.current_result(page.session, run)
+    status = submissions.status_of(page.session, job, result)
     contest = run.phase.contest
     manages = may_manage(page.account, contest)
-    score = _score(page.site, result) if result else {}
+    score, played_under = _score(page.site, result) if result else ({}, "")
     truth = submissions.sees_truth(page.account, run)
     trials: list[dict[str, Any]] = score.get("trials", [])
     blocks = result.block_rows if result else []
@@ -46,7 +48,6 @@ def show(run_id: int, page: Page = APage) -> HTMLResponse:
         run=run,
         status=status,
         words=status_words(page.say, status),
-        settled=_settled(run, status, result),
         result=result,
         unit=find_rulebook(contest.rulebook).unit,
         contest_title=f"{contest_title(page.lang, contest)} · {phase_title(page.say, run.phase)}",
@@ -60,22 +61,22 @@ def show(run_id: int, page: Page = APage) -> HTMLResponse:
         ribbons=figures.ribbons(trials)[:RIBBONS_SHOWN] if truth else [],
         notes=score.get("notes", [])[:50] if truth or _marks_trials(contest.rulebook) else [],
         logs=logs_of(page.site, result),
+        played_under="" if result and played_under == result.rulebook else played_under,
         has_report=bool(result and result.run and truth and find_spec("bciarena.report.page")),
         can_cancel=job.state not in ENDED and submissions.owns(page.session, page.account, run),
     )
 
 
-def _settled(run: Submission, status: submissions.Status, result: Result | None) -> bool:
-    """Whether the result of a run that has ended with a verdict is there (the keeper writes it a moment later)."""
-    return status.state not in ("scored", "failed") or (result is not None and result.job_id == run.job_id)
+def _score(site: Site, result: Result) -> tuple[dict[str, Any], str]:
+    """What the run's score file says beyond the result, and the rulebook it was played under.
 
-
-def _score(site: Site, result: Result) -> dict[str, Any]:
-    """The run's score file under the rulebook of the result; a rescored run has no file for its new rules."""
+    Of a run that was re-scored only the notes still hold.
+    """
     if not result.run:
-        return {}
+        return {}, ""
     score = score_of_run(site.storage, result.run)
-    return score if score.get("challenge") == result.rulebook else {"notes": score.get("notes", [])}
+    book = str(score.get("challenge", ""))
+    return (score if book == result.rulebook else {"notes": score.get("notes", [])}), book
 
 
 def _marks_trials(book: str) -> bool:
@@ -99,15 +100,16 @@ def logs_of(site: Site, result: Result | None) -> list[tuple[str, str]]:
 
 
 @router.get("/runs/{run_id}/state")
-def state(run_id: int, page: Page = APage) -> dict[str, Any]:
+def state(run_id: Id, page: Page = may("run")) -> dict[str, Any]:
     run = submissions.readable_submission(page, run_id)
-    status = submissions.status_of(page.session, page.session.get_one(Job, run.job_id))
+    result = submissions.current_result(page.session, run)
+    status = submissions.status_of(page.session, page.session.get_one(Job, run.job_id), result)
     resting = status.final or status.state != "faulted"
     return {
         "state": status.state if resting else "queued",
         "state_text": page.say(f"state.{status.state}"),
         "words": status_words(page.say, status),
-        "settled": _settled(run, status, submissions.current_result(page.session, run)),
+        "settled": status.settled,
         "progress": status.progress or None,
         "score": status.score,
         "score_text": "" if status.score is None else f"{status.score:.2f}",
@@ -123,7 +125,7 @@ def _stored(page: Page, run_id: int) -> tuple[Submission, Result]:
 
 
 @router.get("/runs/{run_id}/ledger")
-def ledger(run_id: int, page: Page = APage) -> Response:
+def ledger(run_id: Id, page: Page = may("run")) -> Response:
     _, result = _stored(page, run_id)
     content = page.site.storage.read(str(result.run), LEDGER)
     name = f'attachment; filename="run-{run_id}-ledger.jsonl"'
@@ -131,15 +133,20 @@ def ledger(run_id: int, page: Page = APage) -> Response:
 
 
 @router.get("/runs/{run_id}/score.json")
-def score_file(run_id: int, page: Page = APage) -> Response:
+def score_file(run_id: Id, page: Page = may("run")) -> Response:
     run, result = _stored(page, run_id)
     if not submissions.sees_truth(page.account, run):
         raise not_found()
-    return JSONResponse(score_of_run(page.site.storage, str(result.run)))
+    score = score_of_run(page.site.storage, str(result.run))
+    if score.get("challenge") != result.rulebook:  # re-scored since it was played: the file has the former score
+        page.session.commit()
+        storage = page.site.storage
+        score = dict(rescore(storage.fetch(str(result.run)), storage.fetch(run.phase.data), result.rulebook))
+    return JSONResponse(score)
 
 
 @router.get("/runs/{run_id}/report")
-def report(run_id: int, page: Page = APage) -> Response:
+def report(run_id: Id, page: Page = may("run")) -> Response:
     run, result = _stored(page, run_id)
     if not submissions.sees_truth(page.account, run) or not find_spec("bciarena.report.page"):
         raise not_found()
@@ -153,27 +160,21 @@ def report(run_id: int, page: Page = APage) -> Response:
 
 
 @router.post("/runs/{run_id}/cancel")
-def cancel(run_id: int, page: Page = APage) -> Response:
+def cancel(run_id: Id, page: Page = may("cancel")) -> Response:
     run = submissions.submission_for(page.session, page.me, run_id)
-    page.session.commit()
-    page.site.queue.cancel(run.job_id)
+    submissions.cancel(page.session, page.site.queue, page.me, run)
     return page.go(f"/runs/{run_id}", "notice.cancelled")
 
 
-def _managed(page: Page, run_id: int) -> Submission:
-    run = submissions.submission_for(page.session, page.me, run_id)
-    if not may_manage(page.account, run.phase.contest):
-        raise Refused(403, "refused.role_needed")
-    return run
-
-
 @router.post("/runs/{run_id}/rerun")
-def rerun(run_id: int, page: Page = APage) -> Response:
-    submissions.rerun(page.session, page.me, _managed(page, run_id), page.site.settings.boxed)
+def rerun(run_id: Id, page: Page = may("manage")) -> Response:
+    run = submissions.managed_submission(page.session, page.me, run_id)
+    submissions.rerun(page.session, page.me, run, page.site.settings.boxed)
     return page.go(f"/runs/{run_id}", "notice.rerun")
 
 
 @router.post("/runs/{run_id}/disqualify")
-def disqualify(run_id: int, page: Page = APage) -> Response:
-    submissions.disqualify(page.session, page.me, _managed(page, run_id), page.field("reason"))
+def disqualify(run_id: Id, page: Page = may("manage")) -> Response:
+    run = submissions.managed_submission(page.session, page.me, run_id)
+    submissions.disqualify(page.session, page.me, run, page.field("reason"))
     return page.go(f"/runs/{run_id}", "notice.saved")

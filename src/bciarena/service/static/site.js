@@ -1,4 +1,4 @@
-// Small things every page shares: sorting tables, local times, the theme, and questions before deeds.
+// Small things every page shares: sorting tables, local times, the theme, whole links, and questions before acts.
 
 const number = /^[-+−]?[\d.]+/;
 
@@ -35,6 +35,13 @@ export function sortable(table) {
   });
 }
 
+// A link that is passed on: the server does not trust what a request says its address is, the reader's browser knows it.
+function wholeLinks() {
+  document.querySelectorAll("[data-path]").forEach((item) => {
+    if (item.textContent.startsWith("/")) item.textContent = location.origin + item.textContent;
+  });
+}
+
 export function localTimes(root) {
   const language = document.documentElement.lang;
   const whole = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
@@ -58,6 +65,7 @@ function theme() {
 
 document.querySelectorAll("table").forEach(sortable);
 localTimes(document);
+wholeLinks();
 theme();
 document.addEventListener("submit", (event) => {
   const question = event.target.dataset.ask;
