@@ -29,8 +29,9 @@ def main(
     image: Image = None,
     requirements: Requirements = None,
     budget: Annotated[
-        float | None, typer.Option(metavar="S", help="Wall and CPU seconds for the run; default: the data's length.")
+        float | None, typer.Option(metavar="S", help="Seconds for the whole run; default: the data's length.")
     ] = None,
+    cores: Annotated[int, typer.Option(min=1, max=64, help="Cores whose time its processes share.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print score.json on stdout, nothing else.")] = False,
 ) -> None:
     """Play an entry on a data folder, packet by packet, and score it by the challenge's rules."""
@@ -43,6 +44,7 @@ def main(
     from bciarena.errors import BadInput, EntryFailed
     from bciarena.plaintext import clean, json_text
     from bciarena.recording import open_recording
+    from bciarena.sandbox.limits import Limits
     from bciarena.writing import refuse_existing
 
     book = rulebook(checked.challenge(entry_spec, challenge))
@@ -60,7 +62,14 @@ def main(
         ticks = checked.clock(clock)
         with progress(f"playing {name}") as shown:
             result = ready.run(
-                recording, out=out, force=force, clock=ticks, about=about, on_progress=shown, budget_s=budget
+                recording,
+                out=out,
+                force=force,
+                clock=ticks,
+                about=about,
+                on_progress=shown,
+                budget_s=budget,
+                limits=Limits(cores=cores),
             )
     if as_json:
         print(json_text(result))

@@ -159,7 +159,11 @@ class Box:
             (beside / "model").symlink_to(self.model.resolve())
             root = beside
         tmp = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-tmp-"))
-        environment = bwrap.ENVIRONMENT | {"HOME": tmp, "TMPDIR": tmp, "PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+        environment = bwrap.environment(self.limits) | {
+            "HOME": tmp,
+            "TMPDIR": tmp,
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        }
         return [sys.executable, "-I", "-S", nobox.__file__], environment, [], str(root)
 
     def _library(self) -> str:

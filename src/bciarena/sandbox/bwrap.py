@@ -36,6 +36,12 @@ ENVIRONMENT = {
 }
 
 
+def environment(limits: Limits) -> dict[str, str]:
+    """What the box finds in its environment; libraries that start threads are told the number of its cores."""
+    threads = {name: str(limits.cores or 1) for name in ENVIRONMENT if name.endswith("_NUM_THREADS")}
+    return ENVIRONMENT | threads
+
+
 @dataclass(frozen=True)
 class View:
     """What one box sees of the machine.
@@ -80,7 +86,7 @@ def arguments(view: View) -> list[str]:
         args += ["--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"]
     args += ["--die-with-parent", "--new-session", "--hostname", "arena", "--chdir", "/"]
     args += ["--clearenv"]
-    for name, value in ENVIRONMENT.items():
+    for name, value in environment(limits).items():
         args += ["--setenv", name, value]
     args += ["--tmpfs", "/", *_tmpfs("/tmp", limits.tmp_mib)]  # before an interpreter that lies in /tmp
     inner = sorted({Path(*place.parts[:3]) for _, place in view.shown if place.parts[:2] == ("/", "tmp")})

@@ -18,6 +18,7 @@ NO_GROUP = (
 )
 LIMIT_V1 = "memory.limit_in_bytes"
 HUGE_PAGE = 2 * MIB  # the largest piece in which memory is taken
+PERIOD_US = 100_000  # over which the cores' time is counted
 _count = itertools.count(1)
 
 
@@ -87,6 +88,9 @@ class GroupV1(Group):
         if swap.exists():
             swap.write_text(str(limits.memory_mib * MIB))
         (pids / "pids.max").write_text(str(limits.processes))
+        if cpu and limits.cores and (cpu / "cpu.cfs_quota_us").exists():
+            (cpu / "cpu.cfs_period_us").write_text(str(PERIOD_US))
+            (cpu / "cpu.cfs_quota_us").write_text(str(limits.cores * PERIOD_US))
 
     def cpu_s(self) -> float | None:
         return int((self.cpuacct / "cpuacct.usage").read_text()) / 1e9
@@ -112,6 +116,8 @@ class GroupV2(Group):
         if (folder / "memory.swap.max").exists():
             (folder / "memory.swap.max").write_text("0")
         (folder / "pids.max").write_text(str(limits.processes))
+        if limits.cores and (folder / "cpu.max").exists():
+            (folder / "cpu.max").write_text(f"{limits.cores * PERIOD_US} {PERIOD_US}")
 
     def cpu_s(self) -> float | None:
         return _counter(self.folder / "cpu.stat", "usage_usec") / 1e6

@@ -48,7 +48,7 @@ def run_errand(
     stdout, stderr = printed = outputs(None, box.limits.output_kib * 1024)
     try:
         order = {**order, "fds": host.box_fds}
-        box.start(order, budget_s, [*host.box_fds, *fds], stdout.write_fd, stderr.write_fd)
+        box.start(order, box.limits.cpu_s(budget_s), [*host.box_fds, *fds], stdout.write_fd, stderr.write_fd)
         host.started()
         for output in printed:
             output.started()
@@ -81,7 +81,7 @@ def _over(
     box: Box, budget_s: float, began_s: float, what: str, measure: Callable[[], str]
 ) -> tuple[Verdict, str] | None:
     used = box.usage()
-    if time.monotonic() - began_s > budget_s or used.cpu_s > budget_s:
+    if time.monotonic() - began_s > budget_s or used.cpu_s > box.limits.cpu_s(budget_s):
         return "over_budget", f"{what} took longer than its budget of {budget_s:.0f} s"
     if words := box.over(used):
         return "out_of_memory", f"{what} {words}"

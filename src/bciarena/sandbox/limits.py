@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 MIB = 1 << 20
@@ -12,6 +13,7 @@ class Limits:
     """Limits of one box; time is the match's budget and comes with it."""
 
     memory_mib: int = 4096  # all processes together, private tmp included
+    cores: int = 1  # whose time all its processes share; 0: all that the machine has
     processes: int = 256  # and threads
     tmp_mib: int = 256
     shm_mib: int = 64
@@ -20,6 +22,10 @@ class Limits:
     output_kib: int = 1024  # kept of stdout and of stderr
     load_s: float = 300.0  # from its start to its first packet, as a part of the budget
     after_finish_s: float = 5.0  # to leave by itself once the finish flag was out (R18)
+
+    def cpu_s(self, wall_s: float) -> float:
+        """The most CPU time that its cores can give in so much time; beyond it nobody kept them apart."""
+        return wall_s * (self.cores or os.cpu_count() or 1)
 
     def rlimits(self, cpu_s: float) -> dict[str, int]:
         """What every process in the box is bound by; a second line behind the cgroup, and the first without one."""

@@ -84,10 +84,12 @@ class _Serving:
         self.box_killed = 0  # the signal that ended the box itself, before we did
 
     def run(self) -> End:
-        order = {"fds": self.host.box_fds, "info": self.match.info}
+        order = {"fds": self.host.box_fds, "info": {**self.match.info, "cores": self.box.limits.cores}}
         stdout, stderr = self.outputs
         try:
-            self.box.start(order, self.match.budget_s, self.host.box_fds, stdout.write_fd, stderr.write_fd)
+            self.box.start(
+                order, self.box.limits.cpu_s(self.match.budget_s), self.host.box_fds, stdout.write_fd, stderr.write_fd
+            )
             self.host.started()
             for output in self.outputs:
                 output.started()
@@ -218,11 +220,16 @@ class _Serving:
             self.stopped = ("over_budget", words)
         elif self.load_s > self.box.limits.load_s:
             self.stopped = ("over_budget", f"did not ask for its first packet within {self.box.limits.load_s:.0f} s")
-        elif self.cpu_s > budget_s:
-            self.stopped = ("over_budget", f"used more CPU time than its budget of {budget_s:.0f} s")
+        elif self.cpu_s > self.box.limits.cpu_s(budget_s):
+            self.stopped = ("over_budget", self._too_much_cpu())
         elif words := self.box.over(used):
             self.stopped = ("out_of_memory", words)
         return self.stopped is None
+
+    def _too_much_cpu(self) -> str:
+        cores = self.box.limits.cores
+        given = f"{cores} core{'s' * (cores != 1)}" if cores else "this machine"
+        return f"used more CPU time than {given} can give in its budget of {self.match.budget_s:.0f} s"
 
     def _wait_exit(self) -> None:
         """The pipe is closed or the entry told its end: give the process a moment to be gone."""
@@ -282,8 +289,8 @@ class _Serving:
             raise Fault(f"the box itself was killed from outside (signal {self.box_killed})")
         if code is None:  # it was greeted, so that only the entry itself can have hung up
             return "protocol_error", "closed its end of the wire and went on running"
-        if code > 128 and self.cpu_s > self.match.budget_s:  # the kernel's limit came before the watcher looked
-            return "over_budget", f"used more CPU time than its budget of {self.match.budget_s:.0f} s"
+        if code > 128 and self.cpu_s > self.box.limits.cpu_s(self.match.budget_s):
+            return "over_budget", self._too_much_cpu()  # the kernel's limit came before the watcher looked
         if code > 128:
             return _died_of(code - 128)
         if not self.ready:

@@ -27,7 +27,8 @@ from bciarena.sandbox.errand import run_errand, too_much, workplace
 from bciarena.sandbox.limits import Limits
 from bciarena.writing import whole_folder
 
-PLENTY = Limits(memory_mib=16384, tmp_mib=1024)  # training holds a whole set in memory, where a match holds a packet
+PLENTY = Limits(memory_mib=16384, tmp_mib=1024, cores=0)
+"""Training holds a whole set in memory, where a match holds a packet."""
 MOST_MIB = 4096  # of a model
 COPY_S = 600
 
