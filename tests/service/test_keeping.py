@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from bciarena.contests import RULEBOOKS
+from bciarena.contests.imagery.score import ImageryScore
 from bciarena.jobs.model import Job
 from bciarena.service import results, troubles
 from bciarena.service.keeper import work_once
@@ -36,11 +37,12 @@ def play(town, tmp_path, monkeypatch):
     monkeypatch.setattr(troubles, "PAUSES_S", (0.0, 0.0))
     first = RULEBOOKS["imagery/1"]
 
-    def doubled(trials):
-        score = first.score(trials)
-        return replace(score, score=2 * score.score)
+    class Doubled(ImageryScore):
+        def rates(self, *given):
+            found = super().rates(*given)
+            return {**found, "score": 2 * found["score"]}
 
-    monkeypatch.setitem(RULEBOOKS, "imagery/2", replace(first, id="imagery/2", score=doubled))
+    monkeypatch.setitem(RULEBOOKS, "imagery/2", replace(first, id="imagery/2", scoring=Doubled()))
     town.contest()
     town.ann, town.olga = town.person("ann"), town.person("olga")
     _, town.entry = team_with_entry(town.ann)
