@@ -123,7 +123,7 @@ def test_bad_folders_and_files(tmp_path, capsys, entry):
 def test_masked_truth_of_every_challenge_is_refused(tmp_path, capsys, entry):
     for name in ("turing", "imagery", "speller", "liveness", "rehab"):
         book = rulebook(name)
-        data = make_data(book, 9000, {10: min(book.opens), 8000: 241})
+        data = make_data(book, 9000, {10: min(book.opens - book.forbidden), 8000: 241})
         data[-1] = book.masked_trigger(data[-1].astype(int))
         path = tmp_path / name / "S01" / "block_1.npz"
         path.parent.mkdir(parents=True)

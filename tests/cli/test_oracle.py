@@ -45,7 +45,7 @@ BY_HAND = {
 def layout(book, trials=5):
     """Trials 10 s apart; the speller has idle ones among them. Where and what to answer, 1.0 s after data_start."""
     gap, codes, plan = 10 * book.rate, {}, []
-    kinds = sorted(book.opens)
+    kinds = sorted(book.opens - book.forbidden)
     for k in range(trials):
         opened = k * gap + 7
         code = kinds[k * 5 % len(kinds)] if book.name != "speller" else (3 + k if k % 3 else 101 + k)

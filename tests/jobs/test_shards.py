@@ -92,7 +92,7 @@ class Crasher(Talker):
 
 
 def recording_folder(book: Rulebook, where: Path) -> Path:
-    opening = sorted(book.truth)
+    opening = sorted(book.opens - book.forbidden)
     n = 60 * book.packet_n
 
     def block(shift: int) -> tuple[int, dict[int, int]]:

@@ -60,13 +60,14 @@ def test_pickles_of_every_protocol(tmp_path, protocol):
 def test_pickles_of_old_numpy_load(tmp_path, version):
     """The contest's files come from numpy 1, whose module names differ; made by a real old interpreter."""
     from bciarena.entries.environments import environment
+    from bciarena.entries.images import attempts
     from bciarena.entries.interpreters import find_python
 
     try:
         base = find_python(version)
     except BadInput:
         pytest.skip(f"needs Python {version} (pyenv, uv, or ARENA_PYTHON_{version.replace('.', '_')})")
-    python = environment(base, [], print) / "bin" / "python"
+    python = environment(base, attempts(version, [], None, frozenset()), print) / "bin" / "python"
     path = tmp_path / "block_1.pkl"
     script = (
         "import numpy, pickle, sys\n"

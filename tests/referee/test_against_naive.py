@@ -20,7 +20,7 @@ def block(draw, book):
     codes = {}
     places = draw(st.lists(st.integers(0, samples - 1), min_size=1, max_size=12, unique=True))
     for place in sorted(places):
-        codes[place] = draw(st.sampled_from(sorted(book.opens)))
+        codes[place] = draw(st.sampled_from(sorted(book.opens - book.forbidden)))
         extra = draw(st.sampled_from([None, 241, 242, 243]))
         if extra and place + 1 < samples:
             codes.setdefault(place + 1 + draw(st.integers(0, samples - place - 2)), extra)

@@ -9,7 +9,7 @@ from bciarena.contests.trial import Trial
 
 def made_up(book, subjects, blocks, trials, p, seconds, rng, spread=0.0):
     """Trials of an entry with accuracy ``p``, varying from block to block by ``spread``."""
-    codes = sorted(book.opens)
+    codes = sorted(book.opens - book.forbidden)
     out = []
     for s in range(1, subjects + 1):
         for b in range(1, blocks + 1):

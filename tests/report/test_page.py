@@ -47,7 +47,7 @@ class Guesses:
 
 def codes_of(book, trials):
     """Trials 6 s apart with codes of every kind."""
-    opens = sorted(book.opens)
+    opens = sorted(book.opens - book.forbidden)
     gap = 6 * book.rate
     codes = {}
     for k in range(trials):

@@ -168,6 +168,7 @@ def test_a_page_whose_file_is_missing_does_not_say_that_nothing_was_lost(played)
 
 def test_what_cannot_be_done_now_waits_longer_each_time(played, monkeypatch):
     monkeypatch.setattr(troubles, "PAUSES_S", (3600.0, 7200.0))
+    monkeypatch.setattr(troubles, "AWAY_PAUSE_S", 3600.0)
     adopt(played, "imagery/2")
     root, elsewhere = away(played)
     root.rename(elsewhere)

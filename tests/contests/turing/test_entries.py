@@ -86,6 +86,7 @@ def test_a_test_set_is_no_training_set(tmp_path, capsys, box):
     write_contest(tmp_path / "S01" / "block_1.npz", data, BOOK.rate, BOOK.channels)
     assert arena(["train", "@turing", "--data", str(tmp_path), "--out", str(tmp_path / "m"), "--sandbox", box]) == 2
     said = capsys.readouterr().err
-    assert f"arena: {tmp_path / 'S01' / 'block_1.npz'}: no left and right imagery" in said
+    assert "the entry's training refused this data" in said
+    assert f"{tmp_path / 'S01' / 'block_1.npz'}: no left and right imagery" in said
     assert "Traceback" not in said
     assert not (tmp_path / "m").exists()
