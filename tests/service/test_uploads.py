@@ -51,3 +51,34 @@ def test_the_class_that_plays_can_be_named(sqlite_town) -> None:
     page = ann.post(f"/entries/{entry}/versions", {"entry": wanted}, {"package": ("a.zip", two)})
     assert page.status_code == 303, page.text
     assert "Algorithm/b/AlgorithmImplementMI.py" in ann.get(f"/entries/{entry}").text
+
+
+def test_a_strict_phase_takes_only_what_the_texts_ask_for(sqlite_town, tmp_path) -> None:
+    """Python of the contest, compiled, named as the texts say; and the run gets what the phase grants."""
+    from bciarena.contests import rulebook
+    from bciarena.entries.packing import pack
+    from bciarena.jobs.model import Job
+
+    sqlite_town.contest(limits={"strict": True, "cores": 2, "memory_mib": 2048, "budget_s": 90})
+    ann = sqlite_town.person("ann")
+    _, entry = team_with_entry(ann)
+    folder = tmp_path / "e" / "Algorithm"
+    folder.mkdir(parents=True)
+    (folder / "AlgorithmImplementMI.py").write_text(MI)
+    pack(str(tmp_path / "e"), rulebook("imagery"), tmp_path / "right.zip")
+    pack(str(tmp_path / "e"), rulebook("imagery"), tmp_path / "newer.zip", "3.10")
+    cases = {
+        "sources": (packed({"Algorithm/AlgorithmImplementMI.py": MI}), "compiled (.pyc)"),
+        "another Python": ((tmp_path / "newer.zip").read_bytes(), "it must be 3.8"),
+        "right": ((tmp_path / "right.zip").read_bytes(), ""),
+    }
+    for name, (content, words) in cases.items():
+        version = ann.api("PUT", f"/entries/{entry}/versions", content=content).json()["id"]
+        answer = ann.api("POST", "/submissions", json={"version_id": version, "contest": "spring"})
+        assert answer.status_code == (422 if words else 201), (name, answer.text)
+        assert words in answer.text, name
+    with sqlite_town.site.session(writes=False) as session:
+        payload = session.query(Job).filter(Job.kind == "match").one().payload
+    assert payload["limits"] == {"cores": 2, "memory_mib": 2048}
+    assert payload["budget_s"] == 90
+    assert "2 core(s), 2048 MiB" in ann.get("/contests/spring").text

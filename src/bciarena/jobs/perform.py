@@ -84,6 +84,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
     from bciarena.match import LEAST_BUDGET_S
     from bciarena.recording import open_recording
     from bciarena.runs import run_match
+    from bciarena.sandbox.limits import Limits
 
     sandbox = payload.get("sandbox", "bwrap")
     if sandbox == "bwrap" and (reason := _no_box()):
@@ -119,7 +120,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
             if _disk_full(error):
                 raise
             raise EntryFailed("invalid_entry", str(error)) from error
-        play = _Twice(entry.player())
+        play = _Twice(entry.player(Limits(**payload.get("limits", {}))))
         out, name = folder / "run", entry.package.name
         run = functools.partial(
             run_match,

@@ -56,6 +56,7 @@ def create(session: Session, owner: Account, spec: ContestSpec, roots: tuple[Pat
                 hidden_data=item.truth == "hidden",
                 published=item.board == "public",
                 counts=item.counts,
+                limits=item.limits.model_dump(exclude_defaults=True),
                 data="",
                 data_about={"order": order},
             )

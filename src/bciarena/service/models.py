@@ -166,6 +166,7 @@ class Phase(Base):
     counts: Mapped[str] = mapped_column(default="best")
     data: Mapped[str]
     data_about: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    limits: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")  # see spec.Granted
     revision: Mapped[int] = mapped_column(default=0)
     contest: Mapped[Contest] = relationship(back_populates="phases")
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bciarena.contests import rulebook
+from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.protocol.seeds import LEAST_SECRET
 
@@ -66,6 +67,38 @@ class Data(Strict):
         return self
 
 
+class Granted(Strict):
+    """What an entry gets in a phase, and what it must be; None is the platform's own.
+
+    ``strict`` is the texts' form in one word: the contest's Python, .pyc only, file and class named as the texts say.
+    """
+
+    budget_s: Annotated[float, Field(ge=1, le=7 * 86400)] | None = None
+    cores: Annotated[int, Field(ge=1, le=64)] | None = None
+    memory_mib: Annotated[int, Field(ge=64, le=1 << 20)] | None = None
+    pythons: list[Annotated[str, Field(pattern=r"^3\.\d{1,2}$")]] = Field(default=[], max_length=10)
+    pyc_only: bool = False
+    fixed_names: bool = False
+    strict: bool = False
+
+    def why_not(self, about: dict[str, Any], book: Rulebook) -> str:
+        """Why an uploaded package (see uploads.inspect) may not enter; empty when it may."""
+        if about.get("reference"):
+            return ""
+        pythons = self.pythons or ([book.python] if self.strict else [])
+        python = about.get("python") or book.python
+        if pythons and python not in pythons:
+            return (
+                f"it is for Python {python}; here it must be {' or '.join(pythons)} (arena pack --python {pythons[0]})"
+            )
+        if (self.pyc_only or self.strict) and not about.get("compiled"):
+            return "it holds Python sources; here all files must be compiled (.pyc): arena pack does it"
+        file, _, name = str(about.get("target", "")).rpartition(":")
+        if (self.fixed_names or self.strict) and (name not in book.classes or Path(file).stem != name):
+            return f"its class is {name} in {file}; here class and file must be named {' or '.join(book.classes)}"
+        return ""
+
+
 class PhaseSpec(Strict):
     """A stage of a contest; times with zone, or UTC."""
 
@@ -76,6 +109,7 @@ class PhaseSpec(Strict):
     truth: Literal["public", "hidden"] = "hidden"
     board: Literal["public", "hidden"] = "public"
     counts: Literal["best", "last"] = "best"
+    limits: Granted = Granted()
     data: Data
 
     @model_validator(mode="after")

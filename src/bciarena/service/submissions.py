@@ -18,6 +18,7 @@ from bciarena.service.contests import may_manage, phase_state
 from bciarena.service.models import Account, Membership, Phase, Result, Submission, Team, Version
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.results import BOXED
+from bciarena.service.spec import Granted
 
 DAY_S = 86400
 RUNNING_EACH = 2
@@ -34,6 +35,8 @@ def submit(session: Session, account: Account, version: Version, phase: Phase, b
     state = phase_state(phase)
     if state != "open":
         raise Refused(409, f"refused.phase_{state}")
+    if why := Granted(**phase.limits).why_not(version.about, find_rulebook(phase.contest.rulebook)):
+        raise Refused(422, "refused.package", why=why)
     if not boxed and not team.house:
         raise Refused(503, "refused.no_box")
     # Two submissions at the same moment must not both take the day's last place: the team's row is the lock.
@@ -76,6 +79,11 @@ def _queue(session: Session, version: Version, phase: Phase, team: Team, boxed: 
         "sandbox": "none" if team.house and not boxed else BOXED,
         "ranked": not team.house,
     }
+    granted = Granted(**phase.limits).model_dump(include={"cores", "memory_mib"}, exclude_none=True)
+    if granted:
+        payload["limits"] = granted
+    if phase.limits.get("budget_s"):
+        payload["budget_s"] = phase.limits["budget_s"]
     if version.about.get("entry"):
         payload["target"] = version.about["entry"]
     if version.model:

@@ -123,6 +123,7 @@ def inspect(path: Path, challenge: str, named: str = "") -> dict[str, Any]:
                 "dialect": package.dialect,
                 "target": package.target,
                 "python": package.python,
+                "compiled": not any(path for path in package.root.rglob("*.py") if not path.is_symlink()),
                 "requirements": package.requirements is not None,
                 "warnings": [_shown(path, words) for words in package.warnings],
                 "digest": package.digest,

@@ -111,6 +111,8 @@ TEXTS = {
     "facts.truth": "Truth",
     "facts.truth_hidden": "hidden: contestants see block scores",
     "facts.truth_public": "public: contestants see every trial",
+    "facts.machine": "A run gets",
+    "facts.machine_value": "{cores} core(s), {mib} MiB of memory",
     "facts.daily": "Submissions per team and day",
     "facts.unlimited": "no limit",
     "facts.counts": "Which run counts",

@@ -111,6 +111,8 @@ TEXTS = {
     "facts.truth": "标签",
     "facts.truth_hidden": "隐藏：参赛者只看到各 block 的得分",
     "facts.truth_public": "公开：参赛者可看到每个试次",
+    "facts.machine": "每次运行可用",
+    "facts.machine_value": "{cores} 个核心，{mib} MiB 内存",
     "facts.daily": "每组每天提交次数",
     "facts.unlimited": "不限",
     "facts.counts": "计入排名的运行",
