@@ -117,6 +117,15 @@ def test_a_typo_in_a_name(data, capsys) -> None:
     assert "unknown entry '@imagry'" in told(capsys, ["run", "@imagry", "--data", str(data)])
 
 
+def test_a_missing_extra_is_named() -> None:
+    """Not installed here by name only: the words of the command line for a module that is absent."""
+    from bciarena.cli import _theirs
+
+    assert "pip install 'bciarena[lab]'" in _theirs(ModuleNotFoundError("no mne_lsl", name="mne_lsl"))
+    assert "pip install 'bciarena[ray]'" in _theirs(ModuleNotFoundError("no ray", name="ray"))
+    assert _theirs(ModuleNotFoundError("ours", name="bciarena.nowhere")) == ""
+
+
 def test_two_commands_into_one_folder(tmp_path, data) -> None:
     """The second is refused while the first is at work; nothing is lost."""
     (tmp_path / "slow.py").write_text(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,15 +49,20 @@ def test_what_decides(tmp_path: Path) -> None:
     assert interpreter_for(package(tmp_path, None, "D", contest="")) == platform_interpreter()
     assert interpreter_for(package(tmp_path, "platform")) == platform_interpreter()
     with pytest.raises(BadInput, match=r"Python 3\.77 is not on this machine.*ARENA_PYTHON_3_77"):
-        interpreter_for(package(tmp_path, "3.77"))
+        interpreter_for(package(tmp_path), "3.77")
     with pytest.raises(BadInput, match=r"Python 3\.7 is older"):
-        interpreter_for(package(tmp_path, "3.7"))
+        interpreter_for(package(tmp_path), "3.7")
+    with pytest.raises(BadInput, match=r"Python 3\.7 is older"):
+        interpreter_for(replace(package(tmp_path, "3.7"), exact=True))  # compiled by it
+    nearest = interpreter_for(package(tmp_path, "3.7"))  # only named by it
+    assert nearest.version.startswith("3.8.")
+    assert "Python 3.7 is not on this machine" in nearest.warnings[0]
 
 
 def test_the_nearest_one_comes_with_a_warning(tmp_path: Path) -> None:
     best, words = nearest_python("3.99")
     assert best == all_pythons()[-1]
-    assert words == f"the contest ran Python 3.99, which is not here: played with {best.version}"
+    assert words.startswith(f"Python 3.99 is not on this machine, the nearest is used: {best.version};")
     assert nearest_python("3.10")[1] == ""
 
 

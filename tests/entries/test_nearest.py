@@ -23,7 +23,9 @@ def test_with_no_other_python(
         monkeypatch.setenv(name, str(tmp_path / "none"))
     (tmp_path / "bin").mkdir()
     for name in ("bwrap", "sh"):
-        (tmp_path / "bin" / name).symlink_to(next(Path(p, name) for p in ("/usr/bin", "/bin") if Path(p, name).exists()))
+        (tmp_path / "bin" / name).symlink_to(
+            next(Path(p, name) for p in ("/usr/bin", "/bin") if Path(p, name).exists())
+        )
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     assert [found.version for found in all_pythons()] == [here]
     folder, packed = str(tmp_path / "e"), str(tmp_path / "e.zip")

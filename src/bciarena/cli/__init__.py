@@ -115,7 +115,7 @@ def _theirs(error: Exception) -> str:
 
         from bciarena.entries.requirements import libraries
 
-        package = libraries()["modules"].get(missing.split(".")[0], missing.split(".")[0])
+        package = libraries()["modules"].get(missing.split(".")[0], missing.split(".")[0].replace("_", "-"))
         own = [line for line in requires("bciarena") or [] if line.lower().startswith(package.lower())]
         extra = next((found[1] for line in own if (found := re.search(r"extra == ['\"]([\w-]+)", line))), None)
         return f"this needs {package}, which is not installed: pip install " + (
