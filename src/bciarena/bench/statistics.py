@@ -7,15 +7,20 @@ score, intervals and groups are those of the report and the board, and the truth
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from bciarena.contests import RULEBOOKS
 from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.trial import Trial
 
-SHAPES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 2), (8, 1), (2, 6))
+SHAPES = ((1, 1), (1, 2), (2, 1), (3, 2), (2, 6))
+"""People and blocks each."""
+RUNS = 60
+BOARDS = 60
 LEVELS = {"usual": 1.4, "near perfect": 4.0, "weak": 0.3}
 """Ability of a middling person, in log odds."""
 TRIALS = 30
@@ -96,17 +101,13 @@ def coverage(
     subjects, blocks = shape
     names = ["score", *sorted(book.scoring.shares - book.scoring.hidden)]
     held: dict[str, list[bool]] = {name: [] for name in names}
-    everyone: list[dict[str, float]] = []
-    found = []
     for _ in range(sets):
         who = people(level, subjects, rng)
         further = [book.score(run(book, who, blocks, rng)) for _ in range(truths)]
         values = [{"score": one.score, **one.metrics} for one in further]
         truth = {name: float(np.mean([one[name] for one in values])) for name in names}
-        everyone.append(truth)
         for index in range(runs // sets):
             got = intervals(score_file(book, run(book, who, blocks, rng)), 1000, seed=index)
-            found.append(got["score"])
             for name in names:
                 held[name].append(_holds(got[name].low, got[name].high, truth[name]))
     result = {name: float(np.mean(marks)) for name, marks in held.items()}
@@ -133,3 +134,80 @@ def _holds(low: float | None, high: float | None, truth: float) -> bool:
         return False
     slack = 1e-6 * max(1.0, abs(truth))
     return low - slack <= truth <= high + slack
+
+
+def board(book: Rulebook, teams: int, shape: tuple[int, int], rng: np.random.Generator, better: float = 0.0) -> Any:
+    """A board of teams on the same people, the first one better; places in rank order, and the order of the teams."""
+    from bciarena.report.ranking import places
+    from bciarena.report.units import units_of
+
+    who = people(LEVELS["usual"], shape[0], rng)
+    runs = [units_of(book, run(book, who, shape[1], rng, 20, better if team == 0 else 0.0)) for team in range(teams)]
+    sums = {name: np.array([one.sums[name] for one in runs]) for name in runs[0].sums}
+    subject = runs[0].subject
+    scores = book.scoring.rates(book, sums, np.ones((teams, subject.size)), subject)["score"]
+    order = np.argsort(-scores, kind="stable")
+    return places(book, {name: column[order] for name, column in sums.items()}, subject), order
+
+
+def false_splits(book: Rulebook, teams: int, shape: tuple[int, int], boards: int, seed: int) -> float:
+    """Share of boards of equal teams on which any two are told apart."""
+    rng = np.random.default_rng([seed, teams])
+    return float(np.mean([len({p.first for p in board(book, teams, shape, rng)[0]}) > 1 for _ in range(boards)]))
+
+
+def board_power(book: Rulebook, teams: int, shape: tuple[int, int], better: float, boards: int, seed: int) -> float:
+    """Share of boards on which the better team is first and alone."""
+    rng = np.random.default_rng([seed, teams, 1])
+    made = [board(book, teams, shape, rng, better) for _ in range(boards)]
+    return float(np.mean([order[0] == 0 and found[0].last == 1 for found, order in made]))
+
+
+def compared(book: Rulebook, shape: tuple[int, int], runs: int, seed: int) -> float:
+    """Share of pairs of equal entries that arena compare calls distinguishable."""
+    from bciarena.report.statistics import compare
+
+    rng = np.random.default_rng([seed, *shape, 2])
+    told = []
+    for _ in range(runs):
+        who = people(LEVELS["usual"], shape[0], rng)
+        one, two = (score_file(book, run(book, who, shape[1], rng)) for _ in range(2))
+        told.append(compare(one, two, 500).distinguishable)
+    return float(np.mean(told))
+
+
+def main(tell: Callable[[str], None] = lambda text: None, runs: int = RUNS, boards: int = BOARDS) -> str:
+    """The whole audit as Markdown; seeds are fixed, so it repeats."""
+    columns = [(level, shape) for shape in SHAPES for level in ("usual",)] + [("near perfect", (1, 1))]
+    head = [f"{shape[0]} x {shape[1]}" + ("" if level == "usual" else f", {level}") for level, shape in columns]
+    lines = [f"Coverage of 95 % intervals, {runs} runs a cell (people x blocks): score, then the worst share.\n"]
+    lines += ["| contest | " + " | ".join(head) + " | new people, 4 x 2 |", "|---|" + "---|" * (len(head) + 1)]
+    for book in RULEBOOKS.values():
+        cells = []
+        for level, shape in columns:
+            tell(f"coverage {book.name} {shape} {level}")
+            found = coverage(book, LEVELS[level], shape, runs, 3, truths=60)
+            found.pop("runs")
+            score = found.pop("score")
+            cells.append(f"{score:.2f}, {min(found.values()):.2f}")
+        tell(f"new people {book.name}")
+        cells.append(f"{new_people(book, LEVELS['usual'], (4, 2), runs, 3):.2f}")
+        lines.append(f"| {book.name} | " + " | ".join(cells) + " |")
+    first = next(iter(RULEBOOKS.values()))
+    lines.append(f"\nBoards of {first.id}, {boards} each, 3 people x 3 blocks of 20 trials.\n")
+    lines += [
+        "| teams | equal teams split anywhere | one better by 1.5 log odds stands first and alone |",
+        "|---|---|---|",
+    ]
+    for teams in (2, 5, 20, 100):
+        tell(f"board of {teams}")
+        count = boards if teams < 100 else max(boards // 3, 10)
+        split = false_splits(first, teams, (3, 3), count, 3)
+        lines.append(
+            f"| {teams} | {split:.2f} | {board_power(first, teams, (3, 3), 1.5, max(count // 3, 10), 3):.2f} |"
+        )
+    tell("compare")
+    lines.append(
+        f"\n`arena compare` of equal entries, 3 x 2: distinguishable in {compared(first, (3, 2), 2 * runs, 3):.2f}."
+    )
+    return "\n".join(lines) + "\n"

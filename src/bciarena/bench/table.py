@@ -16,7 +16,7 @@ from bciarena.bench.kept import KeptRows
 from bciarena.errors import BadInput
 
 BENCHES = ("engine", "box", "decisions", "jobs", "site", "live")
-LONG = ("soak", "decoders")  # only when asked for by name
+LONG = ("soak", "decoders", "statistics")  # only when asked for by name
 
 
 def run_benches(
@@ -37,6 +37,10 @@ def run_benches(
         with Console(stderr=True).status(f"measuring {name}") as status:
             if name == "decoders":
                 text = _decoders(write, data, quick, KeptRows(fresh, stale), status)
+            elif name == "statistics":
+                from bciarena.bench import statistics
+
+                text = statistics.main(status.update)
             else:
                 module = importlib.import_module(f"bciarena.bench.{name}")
                 text = markdown(module.main(minutes) if name == "soak" else module.main())

@@ -12,7 +12,7 @@ def main(
     what: Annotated[
         str,
         typer.Argument(
-            help="engine, box, decisions, jobs, site, live, soak, decoders; all but the last two if left out."
+            help="engine, box, decisions, jobs, site, live, soak, decoders, statistics; else the first six."
         ),
     ] = "",
     write: Annotated[

@@ -56,7 +56,7 @@ def findings(run: KeptRun) -> list[Said]:
     p = chance_above(limit, [(t.subject, t.status == "false_positive") for t in still])
     return [
         said(run.book, "say_alarms", n=alarms, m=len(still), limit=limit),
-        said(run.book, "say_above", p=p, limit=limit),
+        said(run.book, "say_above", p="< 0.01" if p < 0.005 else f"{p:.2f}", limit=limit),
     ]
 
 

@@ -140,8 +140,8 @@ TEXTS = {
     "board.explained_no_people": "With fewer than three people recorded, nothing is said about new people.",
     "board.explained_untested": "* Too few blocks to test (or other blocks than the best team's): no outcome could have told these teams apart.",
     "board.explained_best": "The best run of a team counts, and choosing favours luck: lower ends of the intervals allow for the number of runs, "
-    "and the number in brackets beside it is what choosing among so many equally good runs would add on average.",
-    "board.luck": "Choosing the best of {n} equally good runs would add about {points} on average",
+    "and the number in brackets beside it is what choosing among so many equally good runs of independent luck would add on average.",
+    "board.luck": "Choosing the best of {n} equally good runs would add about {points} on average if their luck is independent, less if it is shared",
     "board.pages": "Pages of the board",
     "phase.open": "open",
     "phase.over": "over",

@@ -1,0 +1,47 @@
+"""arena plan: more data tells more, and what cannot be is told in one line."""
+
+from __future__ import annotations
+
+import json
+
+from bciarena.cli import main as arena
+
+
+def test_more_people_tell_more(tmp_path, capsys):
+    figure = tmp_path / "plan.svg"
+    words = [
+        "plan",
+        "imagery",
+        "--teams",
+        "2",
+        "--difference",
+        "15",
+        "--people",
+        "1,6",
+        "--blocks",
+        "6",
+        "--boards",
+        "12",
+    ]
+    assert arena([*words, "--json", "--figure", str(figure)]) == 0
+    few, many = json.loads(capsys.readouterr().out)
+    assert few["trials"] == many["trials"] == 30
+    assert many["power"] >= 0.8 > few["power"]
+    assert "6 people" in figure.read_text("utf-8")
+
+
+def test_too_few_blocks_have_no_power(capsys):
+    assert arena(["plan", "imagery", "--difference", "15", "--people", "1", "--blocks", "5", "--boards", "5"]) == 0
+    assert "0.00 ± 0.00" in capsys.readouterr().out
+
+
+def test_what_cannot_be_is_told(capsys):
+    for words, says in [
+        (["--difference", "900"], "no entry can be so much better"),
+        (["--difference", "-1"], "must be above 0"),
+        (["--difference", "5", "--seconds", "9"], "below the limit"),
+        (["--difference", "5", "--people", "x"], "whole numbers"),
+        (["--difference", "5", "--teams", "1"], "two are needed"),
+    ]:
+        assert arena(["plan", "imagery", *words]) == 2
+        assert says in capsys.readouterr().err
