@@ -25,7 +25,7 @@ from bciarena.entries.reference import Reference, references
 from bciarena.errors import ArenaError, BadInput
 from bciarena.jobs.local import LocalEngine
 from bciarena.jobs.model import ENDED, Job
-from bciarena.jobs.worker import Work
+from bciarena.jobs.work import Work
 from bciarena.service import contests, submissions, teams, uploads
 from bciarena.service.keeper import work_once
 from bciarena.service.models import Account, Contest, Entry, Phase, Submission, Team, Version

@@ -13,8 +13,8 @@ import pytest
 from bciarena.entries import interpreter_for
 from bciarena.entries.environments import platform_interpreter
 from bciarena.entries.interpreters import all_pythons, find_python, nearest_python
-from bciarena.entries.model import Dialect, Package
 from bciarena.errors import BadInput, EntryFailed
+from bciarena.package import Dialect, Package
 
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 

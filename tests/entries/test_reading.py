@@ -9,8 +9,8 @@ import pytest
 
 from bciarena.contests import rulebook
 from bciarena.entries import open_entry, package, reading
-from bciarena.entries.model import Package
 from bciarena.errors import BadInput, EntryFailed
+from bciarena.package import Package
 from bciarena.sandbox import why_not
 from bciarena.service import uploads
 from bciarena.service.refusals import Refused

@@ -20,7 +20,7 @@ from bciarena.jobs.db import open_database
 from bciarena.jobs.local import LocalEngine
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.storage import Storage
-from bciarena.jobs.worker import Work
+from bciarena.jobs.work import Work
 from bciarena.sandbox import why_not
 from tests.jobs.playing import entry_file, imagery_data, match_payload, wait_for
 

@@ -20,7 +20,7 @@ from bciarena.jobs.perform import perform
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.shards import enqueue_match
 from bciarena.jobs.storage import Storage
-from bciarena.jobs.worker import Work
+from bciarena.jobs.work import Work
 from tests.jobs.playing import (
     Workers,
     all_rows,
@@ -155,7 +155,7 @@ def test_damaged_recording_faults_with_one_line_and_the_queue_goes_on(
 def test_full_disk_loses_nothing_and_goes_on_when_there_is_room(
     sqlite_queue: Queue, small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bciarena.jobs import worker as worker_module
+    from bciarena.jobs import work as worker_module
 
     monkeypatch.setattr(worker_module, "UNWELL_WAIT_S", (0.3, 0.6))
     storage = Storage(small_disk / "store", tmp_path / "cache").make()
@@ -259,7 +259,7 @@ def test_a_run_on_another_recording_than_the_jobs_is_no_result(storage: Storage,
 def test_storage_that_goes_away_under_a_worker_loses_nothing(
     sqlite_queue: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bciarena.jobs import worker as worker_module
+    from bciarena.jobs import work as worker_module
 
     monkeypatch.setattr(worker_module, "UNWELL_WAIT_S", (0.3, 0.6))
     root, elsewhere = tmp_path / "mnt" / "store", tmp_path / "elsewhere"

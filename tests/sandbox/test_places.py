@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bciarena.entries.environments import platform_interpreter
-from bciarena.entries.model import Interpreter
+from bciarena.package import Interpreter
 from bciarena.sandbox.libraries import asked, closure, system_tree
 from bciarena.sandbox.places import interpreter_places, outermost
 

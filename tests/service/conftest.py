@@ -14,7 +14,7 @@ import uvicorn
 
 from bciarena.contests import rulebook
 from bciarena.jobs.local import LocalEngine
-from bciarena.jobs.worker import Work
+from bciarena.jobs.work import Work
 from bciarena.recording import write_contest
 from bciarena.service import accounts, contests
 from bciarena.service.app import create_app

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bciarena.jobs.local import LocalEngine
-from bciarena.jobs.worker import Work
+from bciarena.jobs.work import Work
 from bciarena.service.keeper import work_once
 from tests.service.conftest import PASSWORD, packed
 from tests.service.test_flow import CRASH, GOOD, POOR, submit, team_with_entry, upload

@@ -135,7 +135,7 @@ def test_two_keepers_at_once_agree(played_on_both):
 def test_one_missing_run_holds_up_nobody(played, tmp_path):
     more = [submit(played.ann, played.entry, played.version) for _ in range(2)]
     from bciarena.jobs.local import LocalEngine
-    from bciarena.jobs.worker import Work
+    from bciarena.jobs.work import Work
 
     Work(played.site.queue, played.site.storage, LocalEngine(played.site.storage, 2), say=print, once=True).run()
     with played.site.session(False) as session:

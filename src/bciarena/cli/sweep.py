@@ -117,7 +117,7 @@ def _play(cells: list[Cell], queue: Queue, place: Storage, slots: int) -> None:
     work = None
     if slots:
         from bciarena.jobs.local import LocalEngine
-        from bciarena.jobs.worker import Work
+        from bciarena.jobs.work import Work
 
         work = Work(queue, place, LocalEngine(place, slots), say=_quietly)
         work.stopping = stop

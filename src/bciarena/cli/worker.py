@@ -29,7 +29,7 @@ def main(
     from bciarena.jobs import db, engines
     from bciarena.jobs.queue import Queue
     from bciarena.jobs.stores import open_storage
-    from bciarena.jobs.worker import Work
+    from bciarena.jobs.work import Work
 
     known(*(contest or ()))
     if slots < 0 or lease_s < 1:

@@ -1,6 +1,6 @@
 """Entries: what contestants bring (opened, checked, packed), and our own reference entries, one folder each."""
 
-from bciarena.entries.model import Interpreter, Package
+from bciarena.package import Interpreter, Package
 
 __all__ = ["Interpreter", "Package", "interpreter_for", "open_entry"]
 

@@ -25,9 +25,9 @@ from bciarena.entries.index import keep_wheels
 from bciarena.entries.installing import Attempt, install
 from bciarena.entries.interpreters import Found, base_for, find_python, nearest_python
 from bciarena.entries.missing import imported, missing
-from bciarena.entries.model import Interpreter, Package
 from bciarena.entries.requirements import Wanted, read_requirements
 from bciarena.errors import BadInput, Fault
+from bciarena.package import Interpreter, Package
 from bciarena.places import cache_folder
 
 RECIPE = 2  # goes into the key: a change in how environments are made gives new ones

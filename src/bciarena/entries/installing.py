@@ -23,8 +23,8 @@ from packaging.version import InvalidVersion, Version
 from bciarena.contestant.installing import REASON, REFUSED
 from bciarena.entries.index import File, Index, Server, pips_settings, prune
 from bciarena.entries.interpreters import Found
-from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import EntryFailed, Fault
+from bciarena.package import Interpreter, Package
 from bciarena.plaintext import one_line
 
 INSTALL_LIMIT_S = 3600.0

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bciarena.entries.model import Package
 from bciarena.errors import BadInput
+from bciarena.package import Package
 
 OLDEST = (3, 8)
 ASK = "import json,sys;print(json.dumps([list(sys.version_info[:3]),sys.base_prefix,sys.base_exec_prefix]))"

@@ -6,9 +6,9 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from bciarena.entries.model import Interpreter, Package
 from bciarena.entries.requirements import libraries
 from bciarena.entries.sources import read_source
+from bciarena.package import Interpreter, Package
 
 MOST_FILES = 400
 OURS = frozenset(

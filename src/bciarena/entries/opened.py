@@ -12,10 +12,10 @@ from typing import Any
 
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.environments import interpreter_for
-from bciarena.entries.model import Interpreter, Package
 from bciarena.entries.package import open_entry
 from bciarena.errors import BadInput
 from bciarena.match import End, Match, Player, Progress
+from bciarena.package import Interpreter, Package
 from bciarena.recording import Recording, open_sets
 from bciarena.referee.desk import Clock
 from bciarena.runs import Result, run_match

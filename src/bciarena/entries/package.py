@@ -32,11 +32,11 @@ from bciarena.entries.layout import (
     take,
     take_lists,
 )
-from bciarena.entries.model import Dialect, Package
 from bciarena.entries.requirements import asks_for_anything
 from bciarena.entries.scratch import scratch
 from bciarena.entries.sources import python_of
 from bciarena.errors import BadInput, EntryFailed
+from bciarena.package import Dialect, Package
 from bciarena.plaintext import one_line
 
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"

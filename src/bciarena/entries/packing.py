@@ -22,10 +22,10 @@ from bciarena.entries.config import NAMES, read_config, version
 from bciarena.entries.environments import added
 from bciarena.entries.images import find_image
 from bciarena.entries.interpreters import Found, base_for, nearest_python
-from bciarena.entries.model import Package
 from bciarena.entries.package import open_entry
 from bciarena.entries.requirements import read_requirements
 from bciarena.errors import BadInput, EntryFailed
+from bciarena.package import Package
 from bciarena.writing import wanted_file
 
 # Runs in the entry's Python (3.8 and later). Compiling executes nothing of the source.

@@ -12,8 +12,8 @@ from typing import Any, get_args
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.archive import MAX_BYTES, MAX_FILES
 from bciarena.entries.layout import contained
-from bciarena.entries.model import Dialect, Package
 from bciarena.errors import BadInput, EntryFailed
+from bciarena.package import Dialect, Package
 from bciarena.plaintext import clean, one_line
 from bciarena.verdicts import Verdict
 

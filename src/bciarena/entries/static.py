@@ -9,10 +9,10 @@ import subprocess
 from pathlib import Path
 
 from bciarena.entries.interpreters import base_for
-from bciarena.entries.model import Package
 from bciarena.entries.requirements import read_requirements
 from bciarena.entries.sources import MAX_SOURCE_BYTES
 from bciarena.errors import BadInput
+from bciarena.package import Package
 from bciarena.plaintext import one_line
 
 MOST_FILES = 1000

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import bciarena
-from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, Fault
+from bciarena.package import Interpreter, Package
 from bciarena.places import cache_folder
 from bciarena.sandbox import bwrap, nobox, readable
 from bciarena.sandbox.cgroups import NO_GROUP, Group, make_group

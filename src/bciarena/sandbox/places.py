@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import bciarena
-from bciarena.entries.model import Interpreter
+from bciarena.package import Interpreter
 from bciarena.places import cache_folder
 from bciarena.sandbox.libraries import system_tree
 

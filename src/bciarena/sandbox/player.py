@@ -9,9 +9,9 @@ import time
 from itertools import repeat
 from pathlib import Path
 
-from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, Fault
 from bciarena.match import End, Match, Player
+from bciarena.package import Interpreter, Package
 from bciarena.plaintext import clean
 from bciarena.sandbox.box import Box, Sandbox
 from bciarena.sandbox.limits import Limits

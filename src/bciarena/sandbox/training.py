@@ -15,9 +15,9 @@ from bciarena.contestant.training import REASON, REFUSED
 from bciarena.contests import RULEBOOKS
 from bciarena.contests.fitting import check_fits
 from bciarena.contests.rulebook import Rulebook
-from bciarena.entries.model import Interpreter, Package
 from bciarena.errors import BadInput, EntryFailed, Fault
 from bciarena.match import entry_info
+from bciarena.package import Interpreter, Package
 from bciarena.plaintext import one_line
 from bciarena.recording.folder import open_sets
 from bciarena.recording.write import write_contest

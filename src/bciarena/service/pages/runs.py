@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 from fastapi import APIRouter
@@ -62,7 +61,7 @@ def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
         notes=score.get("notes", [])[:50] if truth or _marks_trials(contest.rulebook) else [],
         logs=logs_of(page.site, result),
         played_under="" if result and played_under == result.rulebook else played_under,
-        has_report=bool(result and result.run and truth and find_spec("bciarena.report.page")),
+        has_report=bool(result and result.run and truth),
         can_cancel=job.state not in ENDED and submissions.owns(page.session, page.account, run),
     )
 
@@ -148,7 +147,7 @@ def score_file(run_id: Id, page: Page = may("run")) -> Response:
 @router.get("/runs/{run_id}/report")
 def report(run_id: Id, page: Page = may("run")) -> Response:
     run, result = _stored(page, run_id)
-    if not submissions.sees_truth(page.account, run) or not find_spec("bciarena.report.page"):
+    if not submissions.sees_truth(page.account, run):
         raise not_found()
     from bciarena.service.reports import report_page
 

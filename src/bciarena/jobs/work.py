@@ -150,7 +150,7 @@ class Work:
             else:
                 self.storage.here()
         except (Unwell, OSError) as trouble:
-            self._suffer(str(trouble))
+            self._outage(str(trouble))
             return False
         if self.trouble:
             self.say("trying again")
@@ -167,7 +167,7 @@ class Work:
         except OSError as error:
             self.say(f"half-written files cannot be removed: {error}")
 
-    def _suffer(self, trouble: str) -> None:
+    def _outage(self, trouble: str) -> None:
         if trouble != self.trouble:
             self.say(f"takes no jobs for now: {trouble}")
         self.trouble = trouble
@@ -188,7 +188,7 @@ class Work:
             self._ended.pop(0)
             self._held.pop(lease.name, None)
             if outcome.unwell:
-                self._suffer(outcome.error)
+                self._outage(outcome.error)
                 continue
             self._unwell_wait_s = UNWELL_WAIT_S[0]
             if not taken:
