@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 import sqlalchemy as sa
 
-from bciarena.jobs.db import is_unreachable, open_database, writing
+from bciarena.database.db import is_unreachable, open_database, writing
 from bciarena.jobs.lease import Lease
 from bciarena.jobs.model import ENDED, Job
 from bciarena.jobs.perform import perform

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bciarena.jobs.db import open_database
+from bciarena.database.db import open_database
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.storage import Storage
 from tests.jobs.playing import Workers

@@ -17,7 +17,7 @@ import psutil
 import sqlalchemy as sa
 
 from bciarena import rulebook
-from bciarena.jobs.db import reading
+from bciarena.database.db import reading
 from bciarena.jobs.model import Job
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.storage import Storage

@@ -15,8 +15,8 @@ from typing import Any
 import psutil
 import pytest
 
+from bciarena.database.db import open_database
 from bciarena.jobs import queue as queue_module
-from bciarena.jobs.db import open_database
 from bciarena.jobs.local import LocalEngine
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.storage import Storage

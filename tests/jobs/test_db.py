@@ -11,8 +11,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
 from bciarena import cli
+from bciarena.database import db
 from bciarena.errors import BadInput
-from bciarena.jobs import db
 from bciarena.jobs.model import Job
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from bciarena.database.db import writing
 from bciarena.jobs import perform as perform_module
 from bciarena.jobs import queue as queue_module
-from bciarena.jobs.db import writing
 from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.local import LocalEngine
 from bciarena.jobs.perform import perform
@@ -91,7 +91,7 @@ class Trouble:
 
 @pytest.fixture
 def sqlite_queue(tmp_path: Path) -> Any:
-    from bciarena.jobs.db import open_database
+    from bciarena.database.db import open_database
 
     engine = open_database(f"sqlite:///{tmp_path / 'arena.db'}")
     yield Queue(engine)

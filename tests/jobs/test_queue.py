@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import sqlalchemy as sa
 
+from bciarena.database.db import writing
 from bciarena.errors import BadInput
-from bciarena.jobs.db import writing
 from bciarena.jobs.model import Job
 from bciarena.jobs.queue import FAULTS_ALLOWED, Lease, Outcome, Queue, enqueue
 
@@ -216,7 +216,7 @@ def test_cancelling_a_join_cancels_its_shards(queue: Queue) -> None:
 def test_workers_are_listed_and_leave(queue: Queue) -> None:
     from sqlalchemy import select
 
-    from bciarena.jobs.db import reading
+    from bciarena.database.db import reading
     from bciarena.jobs.model import Worker
 
     queue.seen("w1", machine="m", engine="local", slots=2, version="0")

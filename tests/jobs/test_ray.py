@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bciarena.jobs.db import open_database, writing
+from bciarena.database.db import open_database, writing
 from bciarena.jobs.lease import Lease
 from bciarena.jobs.perform import perform
 from bciarena.jobs.queue import Queue

@@ -10,9 +10,9 @@ import pytest
 
 from bciarena import rulebook
 from bciarena.contests.rulebook import Rulebook
+from bciarena.database.db import open_database, writing
 from bciarena.errors import BadInput, Fault
 from bciarena.inprocess import InProcess
-from bciarena.jobs.db import open_database, writing
 from bciarena.jobs.joining import join_runs
 from bciarena.jobs.shards import enqueue_match
 from bciarena.jobs.storage import Storage

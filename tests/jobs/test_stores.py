@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bciarena.database.db import open_database, writing
 from bciarena.errors import BadInput
-from bciarena.jobs.db import open_database, writing
 from bciarena.jobs.model import Fact
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.storage import Storage, Unwell

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bciarena import cli
-from bciarena.jobs.db import open_database
+from bciarena.database.db import open_database
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.storage import Storage
 from tests.jobs.playing import ARENA, SANDBOX, all_rows, entry_file, imagery_data, timeless, wait_for

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bciarena.jobs.db import is_unreachable, open_database, reading
+from bciarena.database.db import is_unreachable, open_database, reading
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.storage import Storage
 from bciarena.jobs.view import snapshot
@@ -140,7 +140,7 @@ def test_postgresql_restarts_under_load(postgres: Server, tmp_path: Path) -> Non
 def test_a_session_frozen_inside_a_transaction_holds_up_nobody(postgres: Server) -> None:
     import sqlalchemy as sa
 
-    from bciarena.jobs.db import LEASE_LOCK
+    from bciarena.database.db import LEASE_LOCK
 
     url = postgres.url()
     frozen, queue = open_database(url, idle_limit_s=1.0), Queue(open_database(url))

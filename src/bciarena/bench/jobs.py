@@ -18,7 +18,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from bciarena.bench import onset, postgres, sample
-from bciarena.jobs.db import open_database, reading
+from bciarena.database.db import open_database, reading
 from bciarena.jobs.lease import Outcome
 from bciarena.jobs.model import Job
 from bciarena.jobs.queue import LEASE_S, Queue

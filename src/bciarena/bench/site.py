@@ -16,7 +16,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from bciarena.bench import postgres, sample
-from bciarena.jobs.db import open_database
+from bciarena.database.db import open_database
 from bciarena.jobs.model import Job
 from bciarena.processes import own_environment, own_python
 from bciarena.service.models import Account, Contest, Entry, Phase, Result, Submission, Team, Version

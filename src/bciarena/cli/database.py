@@ -12,7 +12,7 @@ def main(
     upgrade: Annotated[bool, typer.Option("--upgrade", help="Bring the tables to this version's schema")] = False,
 ) -> None:
     """Show which schema a database has, and bring it up to date."""
-    from bciarena.jobs import db
+    from bciarena.database import db
 
     engine = db.make_engine(database or None)
     try:

@@ -23,8 +23,8 @@ def main(
     from rich.console import Console
     from rich.live import Live
 
+    from bciarena.database import db
     from bciarena.errors import BadInput
-    from bciarena.jobs import db
     from bciarena.jobs.queue import Queue
     from bciarena.jobs.view import snapshot
     from bciarena.plaintext import json_text

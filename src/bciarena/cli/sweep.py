@@ -37,8 +37,8 @@ def main(
 
     from bciarena.cli._playing import checked
     from bciarena.contests import rulebook
+    from bciarena.database import db
     from bciarena.errors import BadInput
-    from bciarena.jobs import db
     from bciarena.jobs.queue import Queue
     from bciarena.jobs.stores import open_storage
     from bciarena.jobs.sweep import Grid, enqueue_grid, is_done, jobs_of, table, write_table
@@ -148,7 +148,7 @@ def _watch(cells: list[Cell], queue: Queue, stop: Any) -> None:
     from sqlalchemy.exc import SQLAlchemyError
 
     from bciarena.bars import progress_bar
-    from bciarena.jobs.db import is_unreachable, why
+    from bciarena.database.db import is_unreachable, why
     from bciarena.jobs.model import ENDED
     from bciarena.jobs.sweep import is_done, jobs_of
 

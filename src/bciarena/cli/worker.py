@@ -25,8 +25,9 @@ def main(
     import sys
 
     from bciarena.contests import known
+    from bciarena.database import db
     from bciarena.errors import BadInput
-    from bciarena.jobs import db, engines
+    from bciarena.jobs import engines
     from bciarena.jobs.queue import Queue
     from bciarena.jobs.stores import open_storage
     from bciarena.jobs.work import Work

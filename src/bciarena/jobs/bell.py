@@ -74,7 +74,7 @@ class PostgresBell:
     def _listen(self) -> None:
         import psycopg
 
-        from bciarena.jobs.db import CONNECT_S, KEEPALIVE
+        from bciarena.database.db import CONNECT_S, KEEPALIVE
 
         options: dict[str, Any] = {"connect_timeout": CONNECT_S, **KEEPALIVE}
         while not self._closing.is_set():

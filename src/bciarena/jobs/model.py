@@ -7,7 +7,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from bciarena.jobs.db import Base, now_s
+from bciarena.database.db import Base, now_s
 
 State = Literal["queued", "leased", "finished", "failed", "faulted", "cancelled"]
 STATES: tuple[State, ...] = ("queued", "leased", "finished", "failed", "faulted", "cancelled")

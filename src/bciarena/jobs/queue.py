@@ -12,9 +12,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
+from bciarena.database.db import LEASE_LOCK, now_s, reading, writing
 from bciarena.errors import BadInput
 from bciarena.jobs.bell import ring
-from bciarena.jobs.db import LEASE_LOCK, now_s, reading, writing
 from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.model import ENDED, Job, Worker
 from bciarena.jobs.watch import Watch

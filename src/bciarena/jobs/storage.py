@@ -23,8 +23,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from bciarena.database import home
 from bciarena.errors import BadInput, Fault
-from bciarena.jobs import home
 
 NAME = re.compile(r"(file|tree)-([0-9a-f]{64})\Z")
 WHOLE_UPLOADS = {"s3", "s3a", "gs", "gcs", "az", "abfs", "adl", "oci", "memory"}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from bciarena.database.db import UPGRADE_LOCK, writing
 from bciarena.errors import BadInput
-from bciarena.jobs.db import UPGRADE_LOCK, writing
 from bciarena.jobs.model import Fact, Job
 from bciarena.jobs.storage import Storage
 

@@ -14,9 +14,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from bciarena.contests.rulebook import Rulebook
+from bciarena.database.db import reading, writing
 from bciarena.entries.package import open_entry
 from bciarena.errors import BadInput
-from bciarena.jobs.db import reading, writing
 from bciarena.jobs.model import ENDED, Job
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.shards import enqueue_match

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from bciarena.jobs.db import now_s
+from bciarena.database.db import now_s
 from bciarena.jobs.model import STATES, Job, Worker
 from bciarena.jobs.queue import RETRY_S
 

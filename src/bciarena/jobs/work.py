@@ -22,7 +22,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 import bciarena
-from bciarena.jobs import db, scratch
+from bciarena.database import db
+from bciarena.jobs import scratch
 from bciarena.jobs.bell import bell_of
 from bciarena.jobs.engine import Engine
 from bciarena.jobs.lease import Lease, Outcome

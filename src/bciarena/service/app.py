@@ -17,8 +17,8 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
 import bciarena
+from bciarena.database.db import is_unreachable
 from bciarena.errors import BadInput, Fault
-from bciarena.jobs.db import is_unreachable
 from bciarena.jobs.storage import Damaged, Missing, Unwell
 from bciarena.service import api, pages
 from bciarena.service.middleware import BodyLimit, Head, SecurityHeaders, TooLarge

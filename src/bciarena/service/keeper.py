@@ -14,8 +14,8 @@ from typing import TypeVar
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from bciarena.database.db import is_unreachable, why
 from bciarena.errors import ArenaError
-from bciarena.jobs.db import is_unreachable, why
 from bciarena.service import contests, results, troubles
 from bciarena.service.site import Site
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from bciarena.jobs.db import Base, now_s
+from bciarena.database.db import Base, now_s
 
 ROLES = ("contestant", "organiser", "operator")
 SCOPES = ("read", "submit", "organise")  # of tokens, each with what the ones before it have

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from bciarena.database import home as places
 from bciarena.errors import BadInput
-from bciarena.jobs import home as places
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy.orm import Session
 
-from bciarena.jobs.db import open_database
+from bciarena.database.db import open_database
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.stores import open_storage
 from bciarena.service import figures

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import ColumnElement, delete, exists, select
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, Session, mapped_column
 
-from bciarena.jobs.db import Base, now_s
+from bciarena.database.db import Base, now_s
 from bciarena.jobs.storage import Damaged, Missing, Unwell
 
 PAUSES_S = (5.0, 600.0)  # after the first try, and at most

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import bciarena
+from bciarena.database import db
 from bciarena.errors import BadInput
-from bciarena.jobs import db
 from bciarena.jobs.storage import Damaged, Missing, Storage, split
 from bciarena.upkeep import archive as archives
 from bciarena.upkeep import dumps

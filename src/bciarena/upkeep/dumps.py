@@ -10,8 +10,8 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from bciarena.database import db
 from bciarena.errors import BadInput, Fault
-from bciarena.jobs import db
 from bciarena.writing import whole_file
 
 

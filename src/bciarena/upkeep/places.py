@@ -9,8 +9,8 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from bciarena.database import db, home
 from bciarena.errors import BadInput
-from bciarena.jobs import db, home
 from bciarena.jobs.storage import Storage
 from bciarena.jobs.stores import open_storage
 

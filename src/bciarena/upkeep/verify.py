@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from bciarena.database.db import reading
 from bciarena.errors import BadInput, Fault
-from bciarena.jobs.db import reading
 from bciarena.jobs.model import Job
 from bciarena.jobs.storage import Damaged, Missing, Storage, split
 from bciarena.runs import RunFolder, rescore

@@ -1,9 +1,9 @@
-"""Called by Alembic with the connection `bciarena.jobs.db.upgrade` opened; the transaction is the caller's."""
+"""Called by Alembic with the connection `bciarena.database.db.upgrade` opened; the transaction is the caller's."""
 
 from alembic import context
 
+from bciarena.database.db import Base
 from bciarena.jobs import model  # noqa: F401 - fills the metadata
-from bciarena.jobs.db import Base
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -22,8 +22,8 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.sql.functions import FunctionElement
 
+from bciarena.database import home
 from bciarena.errors import BadInput
-from bciarena.jobs import home
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_S = 30.0  # how long a SQLite writer waits for another one
