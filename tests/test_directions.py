@@ -27,7 +27,7 @@ MAY = {
     "summary": LOW | {"contests"},
     "runs": ENGINE | {"summary"},
     "inprocess": ENGINE | {"runs", "contestant", "summary", "simulator"},
-    "rehearsal": ENGINE | {"runs", "protocol", "simulator"},
+    "rehearsal": ENGINE | {"summary"},
     "package": LOW,
     "sandbox": ENGINE | {"runs", "package", "contestant"},
     "entries": ENGINE | {"runs", "package", "contestant", "sandbox", "protocol", "simulator", "summary"},
