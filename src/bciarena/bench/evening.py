@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import psutil
 
+from bciarena.bench import sample
 from bciarena.bench.site import Server
 
 TEAMS, EACH, VIEWERS = 250, 5, 2_000
@@ -150,17 +151,17 @@ def prepare(home: Path, teams: int) -> tuple[list[str], list[int]]:
         archive.writestr("entry.py", ENTRY)
         archive.writestr("config.toml", 'entry = "entry.py:Entry"\n')
     phase = {"name": "final", "daily_limit": 0, "data": {"simulate": {"subjects": 1, "blocks": 1, "seed": 1}}}
-    spec = {"slug": NAME, "title": "Evening", "rulebook": "imagery/1", "phase": [phase]}
+    spec = {"slug": NAME, "title": "Evening", "rulebook": sample().id, "phase": [phase]}
     tokens, versions = [], []
     with site.session(writes=True) as session:
         owner = accounts.sign_up(session, "olga", os.urandom(12).hex(), "operator")
         contest = contests.create(session, owner, parse(spec, "bench"), None)
         contests.prepare(session, site.storage, contest.phases[0])
-        about = uploads.inspect(package, "imagery")
+        about = uploads.inspect(package, sample().name)
         for number in range(teams):
             account = accounts.sign_up(session, f"team{number}", os.urandom(12).hex())
             team = groups.create_team(session, account, f"Team {number}")
-            entry = uploads.create_entry(session, account, team, "first", "imagery")
+            entry = uploads.create_entry(session, account, team, "first", sample().name)
             kept = uploads.add_version(session, site.storage, settings, account, entry, package, "entry.zip", about)
             tokens.append(accounts.make_token(session, account, "bench"))
             versions.append(kept.id)
