@@ -50,3 +50,9 @@ def test_every_challenge_and_column_has_a_name():
             own = contest(book).words[language].get("metrics", {})
             for column in part_of(book).columns:
                 assert column in own or f"metric.{column}" in LANGUAGES[language]
+
+
+def test_every_act_in_the_audit_log_has_a_name():
+    for path in HOME.rglob("*.py"):
+        for what in re.findall(r'record\([^"]*"(\w+)"', path.read_text("utf-8")):
+            assert f"act.{what}" in EN, (path.name, what)

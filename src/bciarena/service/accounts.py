@@ -189,6 +189,6 @@ def first_operator(session: Session) -> tuple[str, str] | None:
     password = secrets.token_urlsafe(12)
     name = "admin" if account_named(session, "admin") is None else f"admin-{secrets.token_hex(3)}"
     sign_up(session, name, password, role="operator")
-    record(session, None, "first operator", name)
+    record(session, None, "first_operator", name)
     session.commit()
     return name, password

@@ -51,7 +51,7 @@ class Settings:
     open_signup: bool = True
     proxies: tuple[IPv4Network | IPv6Network, ...] = ()
     url: str = ""
-    team_bytes: int = 20 << 30
+    team_bytes: int = 20 * 10**9
     upload_limit: int = 256 << 20
     form_limit: int = 1 << 20
 

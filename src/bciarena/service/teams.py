@@ -144,7 +144,7 @@ def leave(session: Session, actor: Account, team: Team, account_id: int) -> None
         raise Refused(409, "refused.last_captain")
     session.execute(delete(Membership).where(Membership.team_id == team.id, Membership.account_id == account_id))
     if account_id != actor.id and (own is None or not own.captain):
-        record(session, actor, "remove member", f"{gone.account.name} from {team.name}")
+        record(session, actor, "remove_member", f"{gone.account.name} from {team.name}")
     session.commit()
 
 
@@ -158,5 +158,5 @@ def make_captain(session: Session, actor: Account, team: Team, account_id: int) 
         raise Refused(403, "refused.captain")
     member.captain = True
     if own is None or not own.captain:
-        record(session, actor, "name captain", f"{member.account.name} of {team.name}")
+        record(session, actor, "name_captain", f"{member.account.name} of {team.name}")
     session.commit()

@@ -35,6 +35,7 @@ def _show(page: Page, password: str = "") -> HTMLResponse:
         audit=newest(page.session, 100),
         roles=ROLES,
         password=password,
+        knows=page.knows,
     )
 
 
