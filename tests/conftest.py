@@ -10,6 +10,8 @@ from tests.realdata import ABSENT, real_data
 
 pytest_plugins = ["tests.browser"]
 
+os.environ["ARENA_DISTURBED"] = "inf"  # tests run side by side: no machine is quiet then
+
 
 @pytest.fixture
 def shared_data() -> Callable[[str], Path]:

@@ -10,7 +10,7 @@ import pytest
 from bciarena.contests import CONTESTS
 
 SRC = Path(__file__).resolve().parents[1] / "src" / "bciarena"
-LOW = {"errors", "verdicts", "plaintext", "processes", "writing", "places", "bars", "lazy"}
+LOW = {"errors", "verdicts", "plaintext", "processes", "writing", "places", "bars", "lazy", "clocks"}
 """Single files that know nothing but each other."""
 ENGINE = LOW | {"recording", "contests", "stream", "referee", "match", "wire"}
 MAY = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -54,3 +55,16 @@ def summary(
     elif asked and invalid and right == 0 and invalid >= len(answered):
         line = f"NO ANSWER WAS VALID: {line}"
     return line
+
+
+def timing_words(timing: Mapping[str, float]) -> str:
+    """How noisy the clock of a run was, from ``Result.timing``."""
+    parts = []
+    if "think_p50_ms" in timing:
+        parts.append(f"think time {timing['think_p50_ms']:.3g} ms median, {timing['think_p99_ms']:.3g} ms p99")
+    if "reference_ms" in timing:
+        parts.append(
+            f"reference load {timing['reference_ms']:.1f} ms, "
+            f"{timing['reference_times_best']:.2f} times this machine's best"
+        )
+    return "; ".join(parts)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bciarena.clocks import Reference
 from bciarena.database.db import writing
 from bciarena.jobs import perform as perform_module
 from bciarena.jobs import queue as queue_module
@@ -22,6 +23,7 @@ from bciarena.jobs.shards import enqueue_match
 from bciarena.jobs.storage import Storage
 from bciarena.jobs.work import Work
 from tests.jobs.playing import (
+    SANDBOX,
     Workers,
     all_rows,
     entry_file,
@@ -284,3 +286,32 @@ def test_storage_that_goes_away_under_a_worker_loses_nothing(
         row = sqlite_queue.get(job)
         assert (row.state, row.faults) == ("finished", 0), trouble.lines
         assert storage.read(row.run, "ledger.jsonl")
+
+
+@pytest.mark.skipif(SANDBOX == "none", reason="ranked runs need boxes")
+def test_a_ranked_run_is_put_back_while_the_machine_is_disturbed_but_not_for_ever(
+    storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    payload = match_payload(storage, imagery_data(tmp_path / "data", 1, 1), entry_file(tmp_path / "entry"))
+    payload |= {"clock": "think", "ranked": True}
+    monkeypatch.setenv("ARENA_DISTURBED", "2")
+
+    def played(attempt: int, times: float, **more: Any) -> Outcome:
+        monkeypatch.setattr(perform_module, "reference_load", lambda: Reference(0.02 * times, 0.02))
+        return perform(Lease(0, attempt, "match", payload | more), storage, lambda _: None)
+
+    last = perform_module.ATTEMPTS_FOR_QUIET
+    for attempt in (1, last - 1):
+        outcome = played(attempt, 2.5)
+        assert (outcome.later, outcome.verdict, outcome.run) == (True, "", None), outcome
+        assert outcome.error == "the machine is disturbed: the reference load took 2.5 times its best (limit 2)"
+    ranked = played(last, 2.5)
+    assert ranked.verdict == "ok", ranked
+    assert ranked.result is not None
+    assert ranked.result["notes"] == [f"played all the same: {outcome.error}"]
+    assert ranked.result["timing"]["reference_times_best"] == 2.5
+    assert 0 < ranked.result["timing"]["think_p50_ms"] <= ranked.result["timing"]["think_p99_ms"]
+    header = timeless(storage.read(ranked.run or "", "ledger.jsonl"))[0]
+    assert header["reference_load"] == {"took_s": 0.05, "best_s": 0.02}
+    quiet, own = played(1, 1.9), played(1, 2.5, ranked=False)
+    assert [one.result and one.result["notes"] for one in (quiet, own)] == [[], []]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -9,10 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import sqlalchemy as sa
 
-from bciarena.database.db import writing
+from bciarena.database.db import reading, writing
 from bciarena.errors import BadInput
 from bciarena.jobs.model import Job
-from bciarena.jobs.queue import FAULTS_ALLOWED, Lease, Outcome, Queue, enqueue
+from bciarena.jobs.queue import FAULTS_ALLOWED, Lease, Outcome, Queue, enqueue, waits_apart
+from bciarena.jobs.view import snapshot
 
 OK = Outcome("ok", {"score": 1.0}, "tree-" + "0" * 64)
 
@@ -288,7 +290,11 @@ def test_matches_that_must_stay_apart_do_not_run_at_once(queue: Queue) -> None:
     first, second = take(queue), take(queue)
     assert {first.job, second.job} == {scout, free}
     assert queue.lease("w") is None
+    with reading(queue.engine) as session:
+        assert [waits_apart(session, session.get_one(Job, job)) for job in (scout, rider, free)] == [False, True, False]
     assert queue.commit(first if first.job == scout else second, OK)
+    with reading(queue.engine) as session:
+        assert not waits_apart(session, session.get_one(Job, rider))
     assert take(queue).job == rider
 
 
@@ -298,3 +304,16 @@ def test_shards_of_one_match_run_side_by_side_and_those_of_another_wait(queue: Q
         shards = {join: [enqueue(session, "noop", {}, parent=join, apart="x").id for _ in range(2)] for join in joins}
     assert {take(queue).job, take(queue).job} == set(shards[joins[0]])
     assert queue.lease("w") is None
+
+
+def test_a_disturbed_machine_puts_a_job_back_for_a_while_uncounted(queue: Queue) -> None:
+    job = queue.put("noop", {})
+    assert queue.commit(take(queue), Outcome(error="the machine is disturbed", later=True))
+    row = queue.get(job)
+    assert (row.state, row.attempt, row.faults, row.error) == ("queued", 1, 0, "the machine is disturbed")
+    assert queue.lease("w") is None
+    with reading(queue.engine) as session:
+        (waiting,) = snapshot(session)["waiting"]
+    assert re.fullmatch(r"tried again in (1\d|20) s, after: the machine is disturbed", waiting["why"])
+    make_ready(queue)
+    assert take(queue).attempt == 2

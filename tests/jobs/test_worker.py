@@ -12,9 +12,11 @@ import psutil
 import pytest
 
 from bciarena.database.db import is_unreachable, open_database, reading
+from bciarena.entries.doctor import bubblewrap
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.storage import Storage
 from bciarena.jobs.view import snapshot
+from bciarena.sandbox import pinning
 from tests.jobs.playing import Workers, all_rows, entry_file, freeze, imagery_data, match_payload, states, wait_for
 from tests.postgres import Server
 
@@ -25,6 +27,9 @@ def test_a_worker_drains_the_queue_and_leaves_nothing(queue: Queue, workers: Wor
     failing = queue.put("noop", {"verdict": "crashed"})
     worker = workers.start("--once", "--slots", "2")
     assert worker.wait(60) == 0, workers.log()
+    box = bubblewrap()
+    assert f"worker: bubblewrap: {box.found}" in workers.log()
+    assert f"worker: {pinning.told(2)}\n" in workers.log()
     rows = all_rows(queue)
     assert [row.result["echo"] for row in rows[:12]] == list(range(12))
     assert all(row.state == "finished" and row.attempt == 1 for row in rows[:12])

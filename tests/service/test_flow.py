@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 from sqlalchemy import select
 
 from bciarena.contests import RULEBOOKS
+from bciarena.jobs.lease import Outcome
 from bciarena.jobs.model import Job
 from bciarena.service.keeper import work_once
 from bciarena.service.models import Result
@@ -69,6 +71,30 @@ def test_from_sign_up_to_the_board(town, tmp_path):
     assert json.loads(ledger[-1])["verdict"] == "ok"
     assert "no such luck" in bob.get(f"/runs/{crash}").text
     assert bob.get(f"/runs/{poor}").status_code == 200
+    timing = (
+        r"Computing time per packet: [\d.e-]+ ms .*\n?.*Reference load just before the run: [\d.]+ ms, [\d.]+ times"
+    )
+    assert re.search(timing, ann.get(f"/runs/{good}").text)
+    assert "运行前的参考负载" in ann.get(f"/runs/{good}", headers={"accept-language": "zh"}).text
+
+
+def test_a_run_that_waits_is_told_why(town, tmp_path):
+    town.contest()
+    ann = town.visitor()
+    ann.name = "ann"
+    ann.sign_up()
+    _, entry = team_with_entry(ann, "Alpha")
+    version = upload(ann, entry, packed(tmp_path / "good", GOOD))
+    first, second = submit(ann, entry, version), submit(ann, entry, version)
+    why = "waits until another run on this data has ended"
+    assert why not in ann.get(f"/runs/{second}").text
+    lease = town.site.queue.lease("w")
+    assert why in ann.get(f"/runs/{second}").text
+    assert why in ann.get(f"/runs/{second}/state").json()["words"]
+    assert "须等待本队" in ann.get(f"/runs/{second}", headers={"accept-language": "zh"}).text
+    town.site.queue.commit(lease, Outcome(error="the machine is disturbed", later=True))
+    assert why not in ann.get(f"/runs/{second}").text
+    assert "was put back because the machine was not quiet" in ann.get(f"/runs/{first}").text
 
 
 def test_daily_limit_phases_and_wrong_challenge(town, tmp_path):

@@ -45,6 +45,7 @@ def main(
     from bciarena.plaintext import clean, json_text
     from bciarena.recording import open_recording
     from bciarena.sandbox.limits import Limits
+    from bciarena.summary import timing_words
     from bciarena.writing import refuse_existing
 
     book = rulebook(checked.challenge(entry_spec, challenge))
@@ -81,6 +82,8 @@ def main(
             print(f"note: {clean(note)}")
         if len(result["notes"]) > 20:
             print(f"note: {len(result['notes']) - 20} more notes" + (f" in {out / 'score.json'}" if out else ""))
+        if result.timing:
+            print(timing_words(result.timing))
         print(result.summary)
     if result["verdict"] != "ok":
         raise EntryFailed(result["verdict"], result["reason"])

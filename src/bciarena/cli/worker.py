@@ -26,11 +26,13 @@ def main(
 
     from bciarena.contests import known
     from bciarena.database import db
+    from bciarena.entries.doctor import bubblewrap
     from bciarena.errors import BadInput
     from bciarena.jobs import engines
     from bciarena.jobs.queue import Queue
     from bciarena.jobs.stores import open_storage
     from bciarena.jobs.work import Work
+    from bciarena.sandbox import pinning
 
     known(*(contest or ()))
     if slots < 0 or lease_s < 1:
@@ -50,6 +52,10 @@ def main(
             signal.signal(number, lambda *_: work.stopping.set())
         places = f"database {db.shown(base)}, storage {place.shown}"
         say(f"{work.name}: {runner.slots} jobs at once ({runner.name}), {places}")
+        if runner.name == "local":
+            box = bubblewrap()
+            say(f"{box.part}: {box.found}" + (f" -> {box.advice}" if box.advice else ""))
+            say(pinning.told(runner.slots))
         work.run()
     finally:
         base.dispose()

@@ -71,20 +71,24 @@ def _pythons() -> Iterator[Line]:
         )
 
 
-def _box() -> Iterator[Line]:
+def bubblewrap() -> Line:
+    """Whether boxes can be made here, and what is to be said of the version; a worker says it at its start."""
     from bciarena.sandbox import why_not
     from bciarena.sandbox.probe import LINKS_FIXED, bubblewrap_version
 
     program = shutil.which("bwrap")
     if program is None:
-        yield Line("bubblewrap", "missing", "not installed", "apt install bubblewrap: without it no upload can be run")
-    else:
-        version = _first_line([program, "--version"])
-        if bubblewrap_version(program) < LINKS_FIXED:
-            version += " (makes mount points through links, fixed in 0.12.0: our command line offers it none)"
-        trouble = why_not()
-        who = "root" if os.geteuid() == 0 else "this user"
-        yield Line("bubblewrap", "limited" if trouble else "ok", f"{version}, tried as {who}", trouble or "")
+        return Line("bubblewrap", "missing", "not installed", "apt install bubblewrap: without it no upload can be run")
+    version = _first_line([program, "--version"])
+    if bubblewrap_version(program) < LINKS_FIXED:
+        version += " (makes mount points through links, fixed in 0.12.0: our command line offers it none)"
+    trouble = why_not()
+    who = "root" if os.geteuid() == 0 else "this user"
+    return Line("bubblewrap", "limited" if trouble else "ok", f"{version}, tried as {who}", trouble or "")
+
+
+def _box() -> Iterator[Line]:
+    yield bubblewrap()
     yield _user_namespaces()
     yield _cgroups()
     filters = Path("/proc/sys/kernel/seccomp/actions_avail")

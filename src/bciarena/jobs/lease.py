@@ -36,6 +36,8 @@ class Outcome:
         A fault that trying again cannot mend.
     unwell : bool
         The machine is to blame (its disk is full, storage is away): the job goes back uncounted.
+    later : bool
+        The machine is too busy for a fair clock: the job goes back uncounted, and waits a while.
     """
 
     verdict: str = ""
@@ -44,3 +46,4 @@ class Outcome:
     error: str = ""
     final: bool = False
     unwell: bool = False
+    later: bool = False

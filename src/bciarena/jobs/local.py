@@ -17,6 +17,7 @@ from bciarena.jobs import scratch
 from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.storage import Storage
 from bciarena.processes import own_environment, own_python
+from bciarena.sandbox import pinning
 
 JOBS_PER_CHILD = 200  # then a fresh process takes its place, so that nothing can pile up
 SPARE_S = 2.0
@@ -26,9 +27,10 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 class Child:
     """One process and the job it does."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, pinned: bool = False) -> None:
         # Not on the command line: a URL may hold a password, and every user of the machine sees those.
         places = {"ARENA_STORAGE": storage.url, "ARENA_CACHE": str(storage.cache), "ARENA_STORE": storage.store or ""}
+        places[pinning.PIN] = "1" if pinned else ""
         self.process = subprocess.Popen(
             own_python("bciarena.jobs.child", str(os.getpid())),
             stdin=subprocess.PIPE,
@@ -122,7 +124,7 @@ class LocalEngine:
             self._idle.append(self._spawn())
 
     def _spawn(self) -> Child:
-        child = Child(self.storage)
+        child = Child(self.storage, pinning.pins(self.slots))
         self._selector.register(child.output, selectors.EVENT_READ, child)
         return child
 

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bciarena.clocks import Reference, disturbed_factor, reference_load
 from bciarena.errors import BadInput, EntryFailed, Fault
 from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.scratch import scratch
@@ -18,21 +19,25 @@ from bciarena.jobs.storage import Damaged, Storage, Unwell
 
 if TYPE_CHECKING:
     from bciarena.match import End, Match, Player
+    from bciarena.runs import Result
 
 Tell = Callable[[dict[str, Any]], None]
 """Called now and then with the progress of a job."""
 
 TELL_EVERY_S = 0.5
 NOTES_KEPT = 200
+ATTEMPTS_FOR_QUIET = 5  # from then on a ranked run is played on a disturbed machine, too, and says so
 
 
 def perform(lease: Lease, storage: Storage, tell: Tell) -> Outcome:
     """Do a job to its end. Never raises: whatever happens is an outcome, the entry's or ours."""
     try:
-        return KINDS[lease.kind](lease.payload, storage, tell)
+        return KINDS[lease.kind]({**lease.payload, "attempt": lease.attempt}, storage, tell)
     except EntryFailed as failed:
         result = {"challenge": lease.payload.get("challenge"), "verdict": failed.verdict, "score": 0.0}
         return Outcome(failed.verdict, {**result, "reason": failed.reason}, error=failed.reason)
+    except Disturbed as busy:
+        return Outcome(error=str(busy), later=True)
     except Unwell as trouble:
         return Outcome(error=str(trouble), unwell=True)
     except Exception as error:
@@ -50,6 +55,10 @@ def perform(lease: Lease, storage: Storage, tell: Tell) -> Outcome:
 
 class Hopeless(Fault):
     """A fault of ours that trying again cannot mend."""
+
+
+class Disturbed(Fault):
+    """Something else computes on this machine: an entry's time could not be measured fairly now."""
 
 
 def _disk_full(error: BaseException | None) -> bool:
@@ -77,7 +86,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
     The payload: ``challenge``; ``entry`` (a stored file or folder, or ``@name``), with ``file`` (``module.py:Class``
     inside the stored folder) or ``target`` where needed; ``data`` and ``model`` (stored); ``data_digest`` of the
     recording; ``clock``, ``sandbox``, ``python``, ``seed``, ``budget_s``; ``subject`` for a shard;
-    ``ranked`` for what strangers send. What is left out is as in ``arena run``.
+    ``ranked`` for what strangers send; ``attempt`` is set by `perform`. What is left out is as in ``arena run``.
     """
     from bciarena.contests import rulebook as find_rulebook
     from bciarena.entries.opened import opened
@@ -120,7 +129,13 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
             if _disk_full(error):
                 raise
             raise EntryFailed("invalid_entry", str(error)) from error
-        play = _Twice(entry.player(Limits(**payload.get("limits", {}))))
+        clock = payload.get("clock", "think")
+        reference = reference_load() if clock == "think" else None
+        busy = disturbance(reference) if ranked and reference else ""
+        if busy and payload["attempt"] < ATTEMPTS_FOR_QUIET:
+            raise Disturbed(busy)
+        limits = Limits(**payload.get("limits", {}))
+        play = _Twice(entry.player(limits), (f"played all the same: {busy}",) if busy else ())
         out, name = folder / "run", entry.package.name
         run = functools.partial(
             run_match,
@@ -129,7 +144,8 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
             play,
             out=out,
             force=True,
-            clock=payload.get("clock", "think"),
+            clock=clock,
+            reference=reference,
             sandbox=sandbox,
             seed=payload.get("seed", 0),
             entry_digest=entry.package.digest,
@@ -154,17 +170,26 @@ class _Twice:
     accident does not happen twice, and an entry that kills itself gets its verdict all the same.
     """
 
-    def __init__(self, player: Player) -> None:
-        self.player = player
+    def __init__(self, player: Player, notes: tuple[str, ...] = ()) -> None:
+        self.player, self.notes = player, notes
         self.ends: list[End] = []
 
     def __call__(self, match: Match) -> End:
         end = self.player(match)
+        end = end._replace(notes=(*self.notes, *end.notes))
         if self.ends:
             first = self.ends[0].reason.partition(";")[0]
             end = end._replace(notes=(*end.notes, f"played a second time: the first time {first}"))
         self.ends.append(end)
         return end
+
+
+def disturbance(reference: Reference) -> str:
+    """What is wrong with the machine's clock; empty when it is quiet enough."""
+    factor = disturbed_factor()
+    if reference.times <= factor:
+        return ""
+    return f"the machine is disturbed: the reference load took {reference.times:.1f} times its best (limit {factor:g})"
 
 
 @functools.cache
@@ -208,7 +233,7 @@ def join(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
         return outcome_of(result, out, storage, payload.get("data_digest"))
 
 
-def outcome_of(result: dict[str, Any], run: Path, storage: Storage, data_digest: str | None) -> Outcome:
+def outcome_of(result: Result, run: Path, storage: Storage, data_digest: str | None) -> Outcome:
     """A run as the queue keeps it: its score but the trials, what it used, and the name of its stored folder.
 
     A run on another recording than the job's is no result.
@@ -223,6 +248,7 @@ def outcome_of(result: dict[str, Any], run: Path, storage: Storage, data_digest:
         raise Fault(
             "the recording that was played is not the job's: its digest differs; arena verify --digests tells more"
         )
+    kept["timing"] = dict(result.timing)
     kept |= {name: end[name] for name in ("packets", "cpu_s", "wall_s")}
     return Outcome(result["verdict"], kept, storage.put(run), result["reason"])
 

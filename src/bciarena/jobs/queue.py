@@ -19,11 +19,12 @@ from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.model import ENDED, Job, Worker
 from bciarena.jobs.watch import Watch
 
-__all__ = ["FAULTS_ALLOWED", "LEASE_S", "Lease", "Outcome", "Queue", "enqueue", "to_do"]
+__all__ = ["FAULTS_ALLOWED", "LEASE_S", "Lease", "Outcome", "Queue", "enqueue", "to_do", "waits_apart"]
 
 FAULTS_ALLOWED = 3
 LEASE_S = 15.0  # a worker that has not been heard of for so long is dead
 RETRY_S = (1.0, 5.0)  # how long after its first and second fault a job waits
+LATER_S = 20.0  # how long a job waits that found its machine disturbed
 FORGET_S = 86400.0  # a worker not seen for so long leaves the list
 
 
@@ -64,6 +65,23 @@ def enqueue(
     return job
 
 
+def _in_the_way(mine: Any, other: Any) -> sa.Exists:
+    """Whether a job must wait for another one's end, so as to stay apart from it."""
+    # Shards of one match may run side by side: each plays other data.
+    return sa.exists().where(
+        other.state == "leased",
+        other.apart == mine.apart,
+        sa.func.coalesce(other.parent, other.id) != sa.func.coalesce(mine.parent, mine.id),
+    )
+
+
+def waits_apart(session: Session, job: Job) -> bool:
+    """Whether a queued job waits because one that runs now could tell it, or be told, what comes."""
+    mine = aliased(Job)
+    query = sa.select(mine.id).where(mine.id == job.id, mine.state == "queued", _in_the_way(mine, aliased(Job)))
+    return session.scalar(query) is not None
+
+
 @functools.cache  # building it takes longer than running it
 def to_do() -> sa.Select[tuple[int]]:
     """Ids of what may start now, best first: one per team and priority.
@@ -76,19 +94,14 @@ def to_do() -> sa.Select[tuple[int]]:
     running = sa.select(Job.team, sa.func.count().label("n")).where(Job.state == "leased").group_by(Job.team).subquery()
     in_use = sa.func.coalesce(running.c.n, 0)
     shards_left = sa.exists().where(child.parent == mine.id, child.state.in_(("queued", "leased")))
-    # Shards of one match may run side by side: each plays other data.
-    in_the_way = sa.exists().where(
-        other.state == "leased",
-        other.apart == mine.apart,
-        sa.func.coalesce(other.parent, other.id) != sa.func.coalesce(mine.parent, mine.id),
-    )
+    in_the_way = _in_the_way(mine, other)
     heads = (
         sa.select(mine.team, mine.priority, sa.func.min(mine.id).label("id"), sa.func.min(in_use).label("in_use"))
         .outerjoin(running, running.c.team == mine.team)
         .where(
             mine.state == "queued",
             # A moment further ahead than any job waits: the clock was set back since.
-            sa.or_(mine.ready_at <= now_s(), mine.ready_at > now_s() + max(RETRY_S)),
+            sa.or_(mine.ready_at <= now_s(), mine.ready_at > now_s() + max(*RETRY_S, LATER_S)),
             sa.or_(mine.team_limit.is_(None), mine.team_limit > in_use),
             sa.or_(mine.kind != "join", ~shards_left),
             sa.or_(mine.apart.is_(None), ~in_the_way),
@@ -201,11 +214,13 @@ class Queue:
             )
         if outcome.unwell:
             return self.release(lease, outcome.error)
+        if outcome.later:
+            return self.release(lease, outcome.error, ready_at=now_s() + LATER_S)
         return self._held(lease, **_after_fault(outcome.error, outcome.final))
 
-    def release(self, lease: Lease, why: str = "") -> bool:
+    def release(self, lease: Lease, why: str = "", **more: Any) -> bool:
         """Give a job back untouched: the worker stops, or its machine is unwell. Counts as no fault."""
-        return self._held(lease, state="queued", leased_until=None, error=why or None, progress=None)
+        return self._held(lease, state="queued", leased_until=None, error=why or None, progress=None, **more)
 
     def sweep(self) -> int:
         """Send back what dead workers held (or end it, at its third fault); to be called every second or so.

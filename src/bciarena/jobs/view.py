@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from bciarena.database.db import now_s
 from bciarena.jobs.model import STATES, Job, Worker
-from bciarena.jobs.queue import RETRY_S
+from bciarena.jobs.queue import LATER_S, RETRY_S
 
 ALIVE_S = 30.0  # a worker seen within this time counts as alive
 
@@ -86,7 +86,7 @@ def _row(job: Job, now: float) -> dict[str, Any]:
 def _why(job: Job, now: float, by_team: Counter[str], shards_left: dict[int, int], alive: list[Worker]) -> str:
     if shards_left.get(job.id):
         return f"{shards_left[job.id]} of its shards are not done"
-    if now < job.ready_at <= now + max(RETRY_S):
+    if now < job.ready_at <= now + max(*RETRY_S, LATER_S):
         return f"tried again in {job.ready_at - now:.0f} s, after: {job.error}"
     if job.team_limit is not None and by_team[job.team] >= job.team_limit:
         return f"team {job.team} has {by_team[job.team]} running (limit {job.team_limit})"

@@ -196,7 +196,7 @@ class Work:
                 self.say(f"job {lease.job}, attempt {lease.attempt}: came too late, dropped")
                 continue
             self.say(_line(lease, outcome))
-            if self.on_end:
+            if self.on_end and not outcome.later:
                 self.on_end(lease, outcome)
 
     def _drop(self) -> None:
@@ -265,6 +265,8 @@ def _existing(path: Path) -> Path:
 
 
 def _line(lease: Lease, outcome: Outcome) -> str:
+    if outcome.later:
+        return f"job {lease.job}, attempt {lease.attempt}: put back for a while: {outcome.error}"
     if not outcome.verdict:
         return f"job {lease.job}, attempt {lease.attempt}: our fault: {outcome.error}"
     score = (outcome.result or {}).get("score")

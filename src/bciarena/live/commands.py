@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bciarena.clocks import reference_load
 from bciarena.contests import rulebook
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.opened import Opened
@@ -147,7 +148,9 @@ def run_live(
         ended.set()
 
     threading.Thread(target=until_stopped, daemon=True).start()
-    header = header_of(book, "", sandbox=entry.sandbox, entry_digest=entry.package.digest) | {"live": name}
+    header = header_of(
+        book, "", sandbox=entry.sandbox, entry_digest=entry.package.digest, reference=reference_load()
+    ) | {"live": name}
     with LedgerFile(out / LEDGER, tell) as file:
         ledger = Ledger(header, file)  # type: ignore[arg-type]  # it writes and flushes, which is all a ledger asks
         match = Match(book, packets, ledger, folder=folder, on_report=told)

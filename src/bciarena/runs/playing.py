@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 import bciarena
+from bciarena.clocks import Reference, reference_load
 from bciarena.contests.rulebook import Rulebook
 from bciarena.match import End, Match, Player, Progress
 from bciarena.recording import Recording
@@ -39,14 +41,26 @@ def run_match(
     on_progress: Callable[[Progress], None] | None = None,
     budget_s: float | None = None,
     seed: int = 0,
+    reference: Reference | None = None,
 ) -> Result:
     """Play a recording through a player, score it, and keep the run folder ``out`` if one is named.
 
     ``sandbox`` says in the ledger's header how the player was asked to run the entry; the end line says what it did.
     ``about`` is kept in run.json (paths, names): what helps to find things again but is no part of the result.
+    ``reference`` is the reference load, where it was measured already; else it is done now, on the think clock.
     """
     truth = Truth.of(rulebook, recording)
-    header = header_of(rulebook, recording.digest, clock=clock, sandbox=sandbox, entry_digest=entry_digest, seed=seed)
+    if clock == "think" and reference is None:
+        reference = reference_load()
+    header = header_of(
+        rulebook,
+        recording.digest,
+        clock=clock,
+        sandbox=sandbox,
+        entry_digest=entry_digest,
+        seed=seed,
+        reference=reference,
+    )
     with new_run(out, force) as folder:
         with folder.open_ledger(header) if folder else nullcontext(Ledger(dict(header))) as ledger:
             source = Stream(rulebook, recording)
@@ -57,10 +71,17 @@ def run_match(
 
 
 def header_of(
-    rulebook: Rulebook, data: str, *, clock: Clock = "think", sandbox: str, entry_digest: str = "", seed: int = 0
+    rulebook: Rulebook,
+    data: str,
+    *,
+    clock: Clock = "think",
+    sandbox: str,
+    entry_digest: str = "",
+    seed: int = 0,
+    reference: Reference | None = None,
 ) -> Header:
     """The first line of a ledger; ``data`` is the digest of the recording."""
-    return {
+    header: Header = {
         "type": "header",
         "format": FORMAT,
         "challenge": rulebook.id,
@@ -76,6 +97,9 @@ def header_of(
         "clock": clock,
         "sandbox": sandbox,
     }
+    if reference:
+        header["reference_load"] = {"took_s": round(reference.took_s, 6), "best_s": round(reference.best_s, 6)}
+    return header
 
 
 def end_line(end: End, packets: int) -> EndLine:
@@ -105,6 +129,7 @@ def keep(
     result = score_of(rulebook, truth, ledger.reports, ledger.lines[-1])
     wall_s = ledger.lines[-1].get("wall_s")
     result.summary = summary(result, len(ledger.reports), float(sum(think_s)), recording.seconds, wall_s)
+    result.timing = _timing(np.frombuffer(think_s, np.float32), ledger.lines[0].get("reference_load"))
     if folder:
         folder.write_score(result)
         folder.write_layout(_layout(rulebook, recording, truth))
@@ -112,6 +137,17 @@ def keep(
         folder.write_about(cast(About, {"data": data, **(about or {})}))
         folder.write_think(np.frombuffer(think_s, np.float32))
     return result
+
+
+def _timing(think_s: NDArray[np.float32], reference: dict[str, float] | None) -> dict[str, float]:
+    """How evenly the entry computed, and how quiet the machine was: what stands beside the score."""
+    found = {}
+    if len(think_s):
+        found["think_p50_ms"], found["think_p99_ms"] = (float(x) * 1e3 for x in np.percentile(think_s, [50, 99]))
+    if reference:
+        found["reference_ms"] = reference["took_s"] * 1e3
+        found["reference_times_best"] = reference["took_s"] / reference["best_s"]
+    return {name: round(value, 4) for name, value in found.items()}
 
 
 def _layout(rulebook: Rulebook, recording: Recording, truth: Truth) -> list[LayoutBlock]:

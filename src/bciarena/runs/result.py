@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ class Result(dict[str, Any]):
 
     summary = ""
     """One line that explains the score, where it was just played; no part of score.json."""
+
+    timing: Mapping[str, float] = MappingProxyType({})
+    """Median and p99 of think time, and the reference load: how noisy the clock was; no part of score.json."""
 
     if TYPE_CHECKING:
 

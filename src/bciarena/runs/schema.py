@@ -27,6 +27,14 @@ class Header(TypedDict):
     clock: Annotated[Literal["think", "data"], "Whether computing time was measured."]
     sandbox: Annotated[str, "How the entry was to be confined; the end line says how it was."]
     live: NotRequired[Annotated[str, "Name of the stream, for a live run."]]
+    reference_load: NotRequired[
+        Annotated[
+            dict[str, float],
+            "On the think clock: seconds that a fixed piece of work took on the referee's side just before the run "
+            "(`took_s`), and would have taken at the speed of its quickest piece on that machine within a week "
+            "(`best_s`).",
+        ]
+    ]
 
 
 class ReportLine(TypedDict):

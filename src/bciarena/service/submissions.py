@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from bciarena.contests import rulebook as find_rulebook
 from bciarena.jobs.model import Job
-from bciarena.jobs.queue import Queue, enqueue
+from bciarena.jobs.queue import Queue, enqueue, waits_apart
 from bciarena.service.asker import Asker
 from bciarena.service.audit import record
 from bciarena.service.contests import may_manage, phase_state
@@ -117,6 +117,7 @@ class Status:
     verdict: str | None = None
     reason: str = ""
     before: int | None = None  # how many jobs are queued before it
+    waits: str = ""  # why it does though its turn may have come: apart, put_back
     faults: int = 0
     progress: dict[str, Any] = field(default_factory=dict)
     score: float | None = None
@@ -145,7 +146,8 @@ def _job_status(session: Session, job: Job) -> Status:
         )
         if job.faults:
             return Status("faulted", False, reason=job.error or "", faults=job.faults, before=before)
-        return Status("queued", False, before=before)
+        waits = "apart" if waits_apart(session, job) else "put_back" if job.attempt else ""
+        return Status("queued", False, before=before, waits=waits)
     if job.state == "leased":
         progress = _progress(session, job)
         return Status("running" if progress else "preparing", False, progress=progress, faults=job.faults)

@@ -21,7 +21,8 @@ Say = Callable[..., str]
 def status_words(t: Say, status: Status) -> str:
     """Where a run is, in one line."""
     if status.state == "queued" and status.before is not None:
-        return t("words.queued", n=status.before)
+        words = t("words.queued", n=status.before)
+        return f"{words} · {t(f'words.waits_{status.waits}')}" if status.waits else words
     if status.state == "faulted":
         return t("words.faulted", n=status.faults)
     if status.state == "running":

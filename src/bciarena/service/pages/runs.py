@@ -60,6 +60,7 @@ def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
         ribbons=figures.ribbons(trials)[:RIBBONS_SHOWN] if truth else [],
         notes=score.get("notes", [])[:50] if truth or _marks_trials(contest.rulebook) else [],
         logs=logs_of(page.site, result),
+        timing=(page.session.get_one(Job, result.job_id).result or {}).get("timing", {}) if result else {},
         played_under="" if result and played_under == result.rulebook else played_under,
         has_report=bool(result and result.run and truth),
         can_cancel=job.state not in ENDED and submissions.owns(page.session, page.account, run),

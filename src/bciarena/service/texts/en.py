@@ -179,6 +179,8 @@ TEXTS = {
     "state.faulted": "our fault",
     "state.cancelled": "cancelled",
     "words.queued": "{n} before it",
+    "words.waits_apart": "waits until another run on this data has ended, of your team or of one that shares a member with it: such runs never run at the same time",
+    "words.waits_put_back": "was put back because the machine was not quiet or not ready; tried again by itself, counted against nobody",
     "words.faulted": "failed on our side {n} times; tried again",
     "words.trial": " · trial {n}",
     "words.running": "subject {subject} · block {block}{trial} · {reports} reports · {percent} % · {speed} packets/s",
@@ -197,6 +199,8 @@ TEXTS = {
     "run.faulted_retry": "Something failed on our side. The run is tried again by itself; it says nothing about your entry.",
     "run.faulted_final": "This run failed on our side three times. The operators see it and start it again when the cause is mended. It does "
     "not count towards your daily limit.",
+    "run.think": "Computing time per packet: {median} ms in the median, {p99} ms at the 99th percentile.",
+    "run.reference": "Reference load just before the run: {ms} ms, {times} times this machine's best.",
     "run.unboxed": "This run was not boxed and cannot be ranked.",
     "run.figures": "Figures and replay",
     "run.report": "Full report",
