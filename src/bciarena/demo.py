@@ -20,6 +20,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from bciarena.bars import progress_bar
+from bciarena import clocks
 from bciarena.contests import CONTESTS, contest, rulebook
 from bciarena.entries.reference import Reference, references
 from bciarena.errors import ArenaError, BadInput
@@ -215,6 +216,8 @@ def _enter_and_play(site: Site, owner_id: int, cores: int, step: _Steps) -> None
 
     More at once would be slower: an entry and its referee wait for each other in turns of microseconds.
     """
+    given = os.environ.get(clocks.VARIABLE)
+    os.environ[clocks.VARIABLE] = given or "inf"  # others are being trained beside: no run waits for a quiet machine
     known = _shown_references()
     task = step.shown.add_task("playing reference entries", total=len(known))
     work = Work(site.queue, site.storage, LocalEngine(site.storage, max(cores // 2, 1)), say=step.say)
@@ -228,6 +231,8 @@ def _enter_and_play(site: Site, owner_id: int, cores: int, step: _Steps) -> None
     finally:
         work.stopping.set()
         playing.join()
+        if given is None:
+            del os.environ[clocks.VARIABLE]
     step.to(task, len(known))
     while work_once(site):
         pass
