@@ -163,7 +163,7 @@ def test_organiser_reruns_disqualifies_publishes_exports(town, tmp_path):
         assert [one.current for one in session.scalars(select(Result).order_by(Result.id))] == [False, True]
     log = town.person("root", "operator").get("/operate").text
     assert "two accounts" in log
-    assert "rerun" in log
+    assert "run again" in log
 
 
 def test_rescore_under_a_new_rulebook_runs_nothing(town, tmp_path, monkeypatch):
