@@ -19,8 +19,8 @@ from rich.progress import Progress, TaskID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from bciarena.bars import progress_bar
 from bciarena import clocks
+from bciarena.bars import progress_bar
 from bciarena.contests import CONTESTS, contest, rulebook
 from bciarena.entries.reference import Reference, references
 from bciarena.errors import ArenaError, BadInput
