@@ -150,7 +150,7 @@ def prepare(home: Path, teams: int) -> tuple[list[str], list[int]]:
     with zipfile.ZipFile(package, "w") as archive:
         archive.writestr("entry.py", ENTRY)
         archive.writestr("config.toml", 'entry = "entry.py:Entry"\n')
-    phase = {"name": "final", "daily_limit": 0, "data": {"simulate": {"subjects": 1, "blocks": 1, "seed": 1}}}
+    phase = {"name": "final", "daily_limit": 0, "data": {"simulate": {"subjects": 1, "blocks": 1}}}
     spec = {"slug": NAME, "title": "Evening", "rulebook": sample().id, "phase": [phase]}
     tokens, versions = [], []
     with site.session(writes=True) as session:
