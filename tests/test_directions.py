@@ -14,7 +14,7 @@ LOW = {"errors", "verdicts", "plaintext", "processes", "writing", "places", "bar
 """Single files that know nothing but each other."""
 ENGINE = LOW | {"recording", "contests", "stream", "referee", "match", "wire"}
 MAY = {
-    **dict.fromkeys(LOW, LOW),
+    **dict.fromkeys(sorted(LOW), LOW),
     "recording": LOW,
     "contests": LOW | {"recording"},
     "protocol": LOW | {"contests", "recording"},
