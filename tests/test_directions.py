@@ -10,7 +10,7 @@ import pytest
 from bciarena.contests import CONTESTS
 
 SRC = Path(__file__).resolve().parents[1] / "src" / "bciarena"
-LOW = {"errors", "verdicts", "plaintext", "processes", "writing", "places", "bars", "lazy", "clocks"}
+LOW = {"errors", "verdicts", "plaintext", "processes", "writing", "places", "bars", "lazy", "words", "clocks"}
 """Single files that know nothing but each other."""
 ENGINE = LOW | {"recording", "contests", "stream", "referee", "match", "wire"}
 MAY = {
@@ -56,7 +56,7 @@ PARTS = {
     "starter": set(),
 }
 """What the parts of a contest's folder may import besides its own; other files of it: decoders."""
-TOP = {"bench", "cli", "demo", "contest_folders", "starter", "__init__", "__main__"}
+TOP = {"bench", "cli", "demo", "doctor", "contest_folders", "starter", "__init__", "__main__"}
 """Above everything, or outside: what they import is not restricted."""
 
 

@@ -55,7 +55,7 @@ def test_a_sixth_contest_is_served(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
     book = rulebook(str(folder))
     home = tmp_path / "home"
-    assert arena(["simulate", str(folder), "--subjects", "2", "--out", str(home / "data" / "set")]) == 0
+    assert arena(["simulate", str(folder), "--subjects", "2", "--out", str(home / "data" / "olga" / "set")]) == 0
     town = Town(home, f"sqlite:///{tmp_path / 'arena.db'}")
     try:
         from bciarena.service import accounts
@@ -64,7 +64,7 @@ def test_a_sixth_contest_is_served(folder, tmp_path, monkeypatch):
         from bciarena.service.spec import parse
         from tests.service.conftest import PASSWORD
 
-        stage = {"name": "only", "truth": "hidden", "data": {"folder": "set"}}
+        stage = {"name": "only", "truth": "hidden", "data": {"folder": "olga/set"}}
         with town.site.session(writes=True) as session:
             owner = accounts.sign_up(session, "olga", PASSWORD, "organiser")
             spec = parse({"slug": "hands", "title": "Hands", "rulebook": book.id, "phase": [stage]}, "test")

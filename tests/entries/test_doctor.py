@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bciarena.cli import main
-from bciarena.entries.doctor import examine
+from bciarena.doctor import examine
 
 
 def test_on_this_machine(capsys: pytest.CaptureFixture[str]) -> None:

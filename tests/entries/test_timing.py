@@ -8,8 +8,8 @@ import pytest
 
 from bciarena.cli import main
 from bciarena.clocks import Reference
-from bciarena.entries import timing
-from bciarena.entries.timing import examine_timing
+from bciarena.doctor import timing
+from bciarena.doctor.timing import examine_timing
 
 PARTS = ["cores", "SMT", "frequency", "load", "steal", "noise", "reference load"]
 

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from bciarena.database.db import is_unreachable, open_database, reading
-from bciarena.entries.doctor import bubblewrap
+from bciarena.doctor import bubblewrap
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.storage import Storage
 from bciarena.jobs.view import snapshot

@@ -19,7 +19,7 @@ from bciarena.report.insight import alternatives
 from bciarena.report.kept import open_run
 from bciarena.report.page import render
 from bciarena.report.replay import replay
-from bciarena.report.texts import EN, ZH, worded, words_of
+from bciarena.report.texts import WORDS, worded, words_of
 from bciarena.simulator import Order, make
 from tests.making import write_folder
 
@@ -43,6 +43,9 @@ class Guesses:
         if marked and self.count is None and answer is None:
             self.count = 0
         return answer
+
+
+EN, ZH = WORDS["en"], WORDS["zh"]
 
 
 def codes_of(book, trials):

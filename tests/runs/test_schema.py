@@ -19,7 +19,7 @@ from bciarena.runs import RunFolder
 from bciarena.runs.page import SCHEMA, runs_page, schema_text
 from bciarena.runs.schema import FILES, FORMAT, LINES
 from bciarena.runs.shape import problem
-from bciarena.service.texts import en, zh
+from bciarena.service.texts import LANGUAGES
 from bciarena.verdicts import MEANING, VOID, Verdict
 from tests.making import make_recording
 
@@ -66,7 +66,7 @@ def test_page_and_schema_are_as_the_types_say():
 
 def test_every_verdict_is_explained_everywhere():
     assert set(MEANING) == set(get_args(Verdict)) > VOID
-    for words in (en.TEXTS, zh.TEXTS):
+    for words in LANGUAGES.values():
         assert {f"verdict.{name}" for name in MEANING if name != "ok"} <= set(words)
 
 

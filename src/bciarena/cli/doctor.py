@@ -10,8 +10,8 @@ def main(
     timing: Annotated[bool, typer.Option("--timing", help="Only what disturbs clocks: cores, load, noise")] = False,
 ) -> None:
     """Look at this machine: Pythons, the box, programs, optional parts; and say what to do where one is missing."""
-    from bciarena.entries.doctor import examine
-    from bciarena.entries.timing import examine_timing
+    from bciarena.doctor import examine
+    from bciarena.doctor.timing import examine_timing
     from bciarena.plaintext import json_text
 
     lines = examine_timing() if timing else examine()

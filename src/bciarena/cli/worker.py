@@ -26,7 +26,7 @@ def main(
 
     from bciarena.contests import known
     from bciarena.database import db
-    from bciarena.entries.doctor import bubblewrap
+    from bciarena.doctor import bubblewrap
     from bciarena.errors import BadInput
     from bciarena.jobs import engines
     from bciarena.jobs.queue import Queue

@@ -15,7 +15,6 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-import tomllib
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,10 +27,10 @@ from typing import Any, TypeVar
 
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
+from bciarena.words import read_words
 
 T = TypeVar("T")
 ID = re.compile(r"[a-z][a-z0-9_-]{0,39}/[1-9][0-9]{0,3}")
-LANGUAGES = ("en", "zh")
 
 
 @dataclass(frozen=True)
@@ -70,18 +69,7 @@ class Contest:
     @cached_property
     def words(self) -> dict[str, Mapping[str, Any]]:
         """What the contest says, by language, table by table; what a language does not have it says in English."""
-        found: dict[str, Mapping[str, Any]] = {}
-        for language in LANGUAGES:
-            path = self.folder / f"words.{language}.toml"
-            try:
-                own = tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
-            except (OSError, ValueError) as error:
-                raise BadInput(f"{path}: {error}") from error
-            if loose := [name for name, table in own.items() if not isinstance(table, dict)]:
-                raise BadInput(f"{path}: {loose[0]}: stands outside a table; write it under [page]")
-            english = found.get("en", {})
-            found[language] = {table: {**english.get(table, {}), **own.get(table, {})} for table in {**english, **own}}
-        return found
+        return dict(read_words(self.folder))
 
     @property
     def rulings(self) -> Mapping[str, tuple[str, str]]:

@@ -40,7 +40,8 @@ def check_fits(rulebook: Rulebook, sets: Mapping[str, Recording], where: str, ot
 
 def _listed(codes: list[int] | Counter[int]) -> str:
     ordered = sorted(codes)
-    return ", ".join(map(str, ordered[:6])) + " ..." * (len(ordered) > 6)
+    shown = ", ".join(map(str, ordered[:6]))
+    return f"{shown} ..." if len(ordered) > 6 else shown
 
 
 def _whose(codes: Counter[int], others: Mapping[str, Rulebook]) -> str:

@@ -149,7 +149,7 @@ def take(base: Path, root: Path) -> list[str]:
         elif item.is_file() and name in OWN_FILES:
             copier.file(item, root / name)
         elif not (JUNK.fullmatch(item.name) or LISTS.fullmatch(item.name) or name == "__pycache__"):
-            left.append(item.name + "/" * item.is_dir())
+            left.append(f"{item.name}/" if item.is_dir() else item.name)
             inside = item / "AlgorithmConfig.yml"
             if name == "config" and inside.is_file():
                 copier.file(inside, root / "config" / inside.name)

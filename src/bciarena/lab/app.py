@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader
 
 from bciarena.contests import contest
 from bciarena.lab.hub import ROLES, Hub
+from bciarena.words import read_words
 
 BEHIND_MOST = 1000  # messages a slow listener may lag behind before it is let go
 POLICY = "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; frame-ancestors 'none'"
@@ -28,7 +29,9 @@ def make_app(hub: Hub) -> FastAPI:
     answers = {code: f"{own.answers('en')[code]} / {own.answers('zh')[code]}" for code in own.rules.vocabulary}
     stage_script = "/contest/stage.js" if own.has("stage.js") else "/static/cues.js"
     shown: dict[str, Any] = {"challenge": own.name, "title": own.rules.title, "title_zh": own.rules.title_zh}
-    shown |= {"stage": stage_script, "answers": answers}
+    said = {code: tables["lab"] for code, tables in read_words(Path(__file__).parent).items()}
+    words = {key: f"{said['en'][key]} / {said['zh'][key]}" for key in said["en"]}
+    shown |= {"stage": stage_script, "answers": answers, "words": words}
     static = Path(str(resources.files("bciarena.lab") / "static"))
     app.mount("/static", StaticFiles(directory=static), name="static")
 

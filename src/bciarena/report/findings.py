@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 
 from bciarena.contests import contest
-from bciarena.contests.contest import LANGUAGES
 from bciarena.report.figures import outcome, subject_accuracy
 from bciarena.report.kept import KeptRun
 from bciarena.report.part import part_of
 from bciarena.report.statistics import bias_of
 from bciarena.report.texts import Said, listed, said
+from bciarena.words import LANGUAGES
 
 
 def findings(run: KeptRun) -> list[Said]:

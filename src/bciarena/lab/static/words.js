@@ -1,13 +1,7 @@
-// What the stages say, in both languages: a subject reads one of them.
-export const WAITING = "waiting for the operator / 等待操作员开始";
-export const LOST = "connection lost, data so far is kept / 连接中断，已有数据已保留";
-
-export const SAID = {
-  left_hand: "left hand / 左手", right_hand: "right hand / 右手", feet: "feet / 双脚",
-  left_flexion: "left elbow / 左臂屈肘", right_flexion: "right elbow / 右臂屈肘",
-  left_fist: "left fist / 左手握拳", right_fist: "right fist / 右手握拳",
-  eyes_open: "eyes open / 睁眼", eyes_closed: "eyes closed / 闭眼",
-};
+// What the usual stages say: the page brings the words, and a subject reads one language of each.
+export const SAID = JSON.parse(document.getElementById("words").textContent);
+export const WAITING = SAID.waiting;
+export const LOST = SAID.lost;
 
 // A line of text on a dark plate, large enough to read from a metre.
 export function plate(pen, text, x, y, size, colour = "#e6edf3") {

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from bciarena.clocks import disturbed_factor, piece_s, reference_load
-from bciarena.entries.doctor import Line
+from bciarena.doctor import Line
 from bciarena.sandbox.pinning import box_cores
 
 PIECES, STEPS = 300, 10_000  # about a millisecond each
