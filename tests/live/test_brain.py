@@ -42,7 +42,7 @@ def test_imagery_lowers_the_rhythm_of_the_other_side():
     drops = []
     for _ in range(30):
         rest = brain.take(1000)
-        brain.see(Step(0.0, 4.0, "imagery", 202, {"limb": "right_hand"}), brain.taken_n)
+        brain.see(Step(0.0, 4.0, "imagine", 202, {"limb": "right_hand"}), brain.taken_n)
         during = brain.take(1000)
         brain.take(700)
         size = [np.log(sosfiltfilt(sos, part[[C3, C4]], axis=1)[:, 250:].std(axis=1)) for part in (rest, during)]

@@ -146,7 +146,10 @@ def make_group(limits: Limits, mounts: Path = Path("/proc/mounts"), own: Path = 
         parents = [_parent(first[c], ours.get(c, "")) for c in ("memory", "pids", "cpuacct")]
         folders = [folder for parent in parents if (folder := _make(parent, name, ()))]
         if len(folders) == len(parents):
-            cpu = _make(_parent(first["cpu"], ours.get("cpu", "")), name, ()) if "cpu" in first else None
+            # The kernel takes no real-time process (arena bench) into a cpu group that grants it no such time.
+            real_time = os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
+            wanted = "cpu" in first and not real_time
+            cpu = _make(_parent(first["cpu"], ours.get("cpu", "")), name, ()) if wanted else None
             return GroupV1(folders[0], folders[1], folders[2], limits, cpu)
         for folder in folders:
             folder.rmdir()
