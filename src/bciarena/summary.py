@@ -25,7 +25,8 @@ def summary(
     think_s, data_s, wall_s : float, optional
         Computing time after packets were handed out, how long the data lasts, and the run from start to end.
     """
-    trials = result["trials"]
+    trials = [trial for trial in result["trials"] if trial["status"] != "invalid"]
+    left_out = len(result["trials"]) - len(trials)
     states = Counter(trial["status"] for trial in trials)
     answered = [trial for trial in trials if trial["status"] in ("in_time", "after_target")]
     invalid = sum(note.endswith("is not a valid answer") for note in result["notes"])
@@ -38,6 +39,7 @@ def summary(
         "false alarms": states["false_positive"],
         "rightly silent": states["quiet"],
         "invalid answers": invalid,
+        "left out (bad signal)": left_out,
     }
     made = len([trial for trial in trials if trial["answer"] is not None]) if reports is None else reports
     always = ("right", "wrong", "late", "missing")

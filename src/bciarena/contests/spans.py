@@ -42,14 +42,15 @@ def trial_spans(rulebook: Rulebook, block: Block) -> tuple[TrialSpan, ...]:
         if rulebook.closing is not None:
             border = block.samples if last else opened[index + 1].sample
             closed = next((sample for sample in closings if event.sample < sample < border), None)
-            if closed is None:
+            if closed is None and event.sample not in block.invalid:
                 raise BadInput(
                     f"{block.source}: field data: trial {index + 1}, opened by code {event.code} at sample "
                     f"{event.sample}, has no {rulebook.closing} before the next trial"
                 )
-            closed_end = packet_end(rulebook, closed, block.samples)
+            closed_end = None if closed is None else packet_end(rulebook, closed, block.samples)
         stop = block.samples if last else starts[index + 1]
-        spans.append(TrialSpan(event.sample, event.code, starts[index], stop, closed, closed_end))
+        why = block.invalid.get(event.sample, "")
+        spans.append(TrialSpan(event.sample, event.code, starts[index], stop, closed, closed_end, why))
     return tuple(spans)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
-Status = Literal["in_time", "late", "missing", "false_positive", "quiet", "after_target"]
+Status = Literal["in_time", "late", "missing", "false_positive", "quiet", "after_target", "invalid"]
 
 
 class TrialSpan(NamedTuple):
@@ -22,6 +22,7 @@ class TrialSpan(NamedTuple):
     stop: int  # the next trial's data_start, or the block's end
     closed: int | None  # sample of the closing code, where the rules have one
     closed_end: int | None  # end of the packet that holds it: the last position in time
+    invalid: str = ""  # why the trial must not be used; empty where it may
 
 
 @dataclass(frozen=True)

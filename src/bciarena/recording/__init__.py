@@ -5,8 +5,9 @@
 >>> block.data.shape, block.rate, block.events[:3]  # doctest: +SKIP
 """
 
+from bciarena.recording.events import Event, Lost, Marks
 from bciarena.recording.folder import open_recording, open_sets
-from bciarena.recording.model import Block, Event, Recording, Subject
+from bciarena.recording.model import Block, Recording, Subject
 from bciarena.recording.write import write_contest
 
-__all__ = ["Block", "Event", "Recording", "Subject", "open_recording", "open_sets", "write_contest"]
+__all__ = ["Block", "Event", "Lost", "Marks", "Recording", "Subject", "open_recording", "open_sets", "write_contest"]

@@ -7,7 +7,6 @@ MNE keeps the core light and the samples on disk; tests open what is written her
 from __future__ import annotations
 
 import configparser
-import csv
 import json
 import os
 import re
@@ -19,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.errors import BadInput
-from bciarena.recording.model import CHUNK_N, Block, Event, Subject
+from bciarena.recording.events import Event, Marks, events_text, invalid_of, is_lost, read_rows
+from bciarena.recording.model import CHUNK_N, Block, Subject
 from bciarena.recording.montages import NOT_SCALP
 from bciarena.recording.spool import spool
 from bciarena.writing import whole_file
@@ -54,7 +54,7 @@ def _read_block(header: Path) -> Block:
     table = header.with_name(header.name.replace("_eeg.vhdr", "_events.tsv"))
     if not table.is_file():
         raise BadInput(f"{table}: missing; the codes of a BIDS recording are read from it")
-    return Block(eeg, _codes(table, rate, eeg.shape[1]), rate, names, str(header))
+    return Block(eeg, _codes(table, rate, eeg.shape[1]), rate, names, str(header), invalid_of(table, eeg.shape[1]))
 
 
 def read_brainvision(header: Path) -> tuple[NDArray[Any], int, tuple[str, ...]]:
@@ -112,11 +112,9 @@ def _scaled(raw: NDArray[Any], scale: NDArray[np.float64]) -> NDArray[Any]:
 
 def _codes(table: Path, rate: int, samples: int) -> NDArray[np.float64]:
     row = np.zeros(samples)
-    try:
-        items = list(csv.DictReader(table.read_text("utf-8").splitlines(), delimiter="\t"))
-    except (ValueError, csv.Error) as error:
-        raise BadInput(f"{table}: is no table of events ({error})") from error
-    for line, item in enumerate(items, 2):
+    for line, item in enumerate(read_rows(table), 2):
+        if is_lost(item):
+            continue
         try:
             code = float(item.get("value") or item["trial_type"])
             known = item.get("sample") not in (None, "", "n/a")
@@ -132,6 +130,7 @@ def _codes(table: Path, rate: int, samples: int) -> NDArray[np.float64]:
 def write_bids(
     folder: Path, subject: str, task: str, run: int, eeg: NDArray[Any], events: tuple[Event, ...], rate: int,
     channels: tuple[str, ...], line_hz: int = 50, meanings: dict[int, str] | None = None,
+    marks: Marks | None = None,
 ) -> Path:  # fmt: skip
     """Write one block as a run of a BIDS data set and return its header's path.
 
@@ -139,6 +138,8 @@ def write_bids(
     ----------
     eeg : ndarray, shape (channels, samples)
         Microvolts, stored as 32-bit floats.
+    marks : Marks, optional
+        Which trials are valid; the table of events then says so.
     """
     stem = f"sub-{subject}_task-{task}_run-{run:02d}"
     place = folder / f"sub-{subject}" / "eeg"
@@ -146,8 +147,6 @@ def write_bids(
     with whole_file(place / f"{stem}_eeg.eeg") as path, open(path, "wb") as file:
         for start in range(0, eeg.shape[1], CHUNK_N):
             file.write(np.ascontiguousarray(eeg[:, start : start + CHUNK_N].T, dtype="<f4").data)
-    meanings = meanings or {}
-    lines = [f"{e.sample / rate:.6f}\t0\t{meanings.get(e.code, 'code')}\t{e.code}\t{e.sample}" for e in events]
     rows = [f"{n}\t{t}\tuV\t{rate}\tgood" for n, t in zip(channels, types, strict=True)]
     side = {
         "TaskName": task, "SamplingFrequency": rate, "EEGReference": "n/a", "PowerLineFrequency": line_hz,
@@ -156,7 +155,7 @@ def write_bids(
         "ECGChannelCount": types.count("ECG"), "EEGPlacementScheme": "10-05",
     }  # fmt: skip
     texts = {
-        f"{stem}_events.tsv": "\n".join(["onset\tduration\ttrial_type\tvalue\tsample", *lines]) + "\n",
+        f"{stem}_events.tsv": events_text(events, rate, meanings or {}, marks),
         f"{stem}_channels.tsv": "\n".join(["name\ttype\tunits\tsampling_frequency\tstatus", *rows]) + "\n",
         f"{stem}_eeg.json": json.dumps(side, indent=2) + "\n",
         f"{stem}_eeg.vmrk": _markers(stem, events),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.errors import BadInput
+from bciarena.recording.events import ENDING, invalid_of
 from bciarena.recording.model import Block
 from bciarena.recording.npz import read_npz
 from bciarena.recording.pickles import read_pickle
@@ -66,7 +67,8 @@ def read_block(path: Path) -> Block:
             f"{path}: field ch_names: {len(names)} names for {rows} rows of data; expected one name for each row "
             "but the last, the trigger"
         )
-    return Block(data[:-1], data[-1], _rate(path, content["srate"]), names, str(path))
+    invalid = invalid_of(path.with_name(path.stem + ENDING), data.shape[1])
+    return Block(data[:-1], data[-1], _rate(path, content["srate"]), names, str(path), invalid)
 
 
 def _matrix(path: Path, value: Any) -> NDArray[Any]:

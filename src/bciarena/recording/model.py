@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.errors import BadInput
+from bciarena.recording.events import Event
 
 CHUNK_N = 1 << 16  # samples looked at in one go, so that checking a long block needs little memory
-
-
-class Event(NamedTuple):
-    """A trigger code at one sample of a block."""
-
-    sample: int
-    code: int
 
 
 @dataclass(frozen=True)
@@ -40,6 +34,9 @@ class Block:
         Names of the EEG rows.
     source : str
         The file the block came from, for messages.
+    invalid : mapping of int to str
+        Trials that must not be used, by the sample of their opening code, and why: samples were lost, the screen was
+        not shown. They are played as they are; scores, reports and training leave them out.
     """
 
     eeg: NDArray[Any]
@@ -47,6 +44,7 @@ class Block:
     rate: int
     channels: tuple[str, ...]
     source: str = "memory"
+    invalid: Mapping[int, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Block {self.source}: {len(self.channels)} channels, {self.rate} Hz, {self.seconds:.1f} s>"
@@ -90,6 +88,14 @@ class Block:
         codes = self.trigger
         return tuple(Event(int(at), int(codes[at])) for at in np.flatnonzero(codes))
 
+    def without_invalid(self) -> Block:
+        """The block with the opening codes of invalid trials taken out, as training sees it."""
+        if not self.invalid:
+            return self
+        row = self.trigger.copy()
+        row[list(self.invalid)] = 0
+        return replace(self, trigger_row=row, invalid={})
+
     @cached_property
     def digest(self) -> str:
         """Looks at every sample once: refuses what is not finite, returns the digest of the content.
@@ -109,6 +115,8 @@ class Block:
                 )
             digest.update(chunk.data)
         digest.update(np.ascontiguousarray(self.trigger, dtype="<i8").data)
+        for sample, reason in sorted(self.invalid.items()):
+            digest.update(f"|{sample} {reason}".encode())
         return digest.hexdigest()
 
 

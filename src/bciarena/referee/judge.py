@@ -53,11 +53,19 @@ def judge(rulebook: Rulebook, truth: Truth, reports: Iterable[Report]) -> Score:
             trials.append(_judge_trial(rulebook, span, made, blank, notes))
     if len(notes) > NOTES_MOST:  # an entry that reports with every packet would fill pages with the same line
         notes[NOTES_MOST:] = [f"and {len(notes) - NOTES_MOST} more notes like these"]
-    score = rulebook.score(trials)
-    return replace(score, notes=notes + score.notes)
+    left_out = [trial for trial in trials if trial.status == "invalid"]
+    score = rulebook.score([trial for trial in trials if trial.status != "invalid"])
+    shown = sorted(score.trials + left_out, key=lambda trial: (trial.subject, trial.block, trial.trial))
+    return replace(score, trials=shown, notes=notes + score.notes)
 
 
 def _judge_trial(rulebook: Rulebook, span: TrialSpan, reports: list[Report], blank: Trial, notes: list[str]) -> Trial:
+    if span.invalid:
+        where = f"subject {blank.subject} block {blank.block} trial {blank.trial}"
+        notes.append(f"{where} is invalid and left out: {span.invalid}")
+        return replace(
+            blank, status="invalid", answer=answer_text(rulebook, reports[0]["value"])[0] if reports else None
+        )
     idle = span.code in rulebook.idle
     if not reports:
         if idle:

@@ -27,7 +27,7 @@ COLUMNS = {
     "answer": "what was reported; empty if nothing",
     "correct": "whether it counts as right",
     "length_s": "length that entered the score, seconds; empty where none did",
-    "status": "in_time, late, missing, false_positive, quiet or after_target",
+    "status": "in_time, late, missing, false_positive, quiet, after_target, invalid (left out: bad signal)",
     "onset_s": "first countable sample of the trial within its block, seconds; empty if the layout is missing",
 }
 """Every column with its meaning."""

@@ -48,7 +48,7 @@ class Interval(NamedTuple):
 
 
 def trials_from(score: dict[str, Any]) -> list[Trial]:
-    """The judged trials of a score file."""
+    """The judged trials of a score file, without those left out as invalid."""
     rate = find_rulebook(score["challenge"]).rate
     return [
         Trial(
@@ -63,6 +63,7 @@ def trials_from(score: dict[str, Any]) -> list[Trial]:
             rate,
         )
         for t in score["trials"]
+        if t["status"] != "invalid"
     ]
 
 

@@ -74,7 +74,7 @@ def _row(field: str, schema: dict[str, Any], required: bool) -> str:
 
 def _kind(schema: dict[str, Any]) -> str:
     if "enum" in schema:
-        return " or ".join(f"`{one}`" for one in schema["enum"]) if len(schema["enum"]) < 7 else "one of those above"
+        return " or ".join(f"`{one}`" for one in schema["enum"]) if len(schema["enum"]) < 8 else "one of those above"
     if "anyOf" in schema:
         return " or ".join(map(_kind, schema["anyOf"]))
     if schema.get("type") == "array":

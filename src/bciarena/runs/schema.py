@@ -87,7 +87,7 @@ class TrialRow(TypedDict):
     answer: Annotated[str | None, "As it counted; null where there was none."]
     correct: bool
     length_s: Annotated[float | None, "The length that entered the score; null where none did."]
-    status: Literal["in_time", "late", "missing", "false_positive", "quiet", "after_target"]
+    status: Literal["in_time", "late", "missing", "false_positive", "quiet", "after_target", "invalid"]
 
 
 class Score(TypedDict):

@@ -125,10 +125,14 @@ def _followed(data: Path, place: Path) -> Path:
 
 @contextmanager
 def _as_npz(data: Path, needed: bool, place: Path) -> Iterator[Path]:
-    """The data folder in a form that numpy alone reads: as it is where it is one already, else converted."""
+    """The data folder in a form that numpy alone reads: as it is where it is one already, else converted.
+
+    Trials that must not be used are taken out: their opening codes are not there.
+    """
     sets = open_sets(data)
     blocks = [block for recording in sets.values() for _, _, block in recording]
-    if not needed or all(_is_plain_npz(block.source) for block in blocks):
+    whole = not any(block.invalid for block in blocks)
+    if whole and (not needed or all(_is_plain_npz(block.source) for block in blocks)):
         yield data
         return
     target = place / "data"
@@ -136,7 +140,7 @@ def _as_npz(data: Path, needed: bool, place: Path) -> Iterator[Path]:
         for subject in recording.subjects:
             for number, block in enumerate(subject.blocks, 1):
                 path = target / name / subject.name / f"block_{number}.npz"
-                write_contest(path, block.data, block.rate, block.channels)
+                write_contest(path, block.without_invalid().data, block.rate, block.channels)
     yield target
 
 

@@ -66,6 +66,7 @@ MARKS = {
     "false_positive": "bad",
     "missing": "none",
     "after_target": "none",
+    "invalid": "none",
 }
 
 
