@@ -1,5 +1,6 @@
 """Blocks as `arena lab` shows them."""
 
+from bciarena.lab.hub import Hub
 from bciarena.protocol import Screening, screened
 
 
@@ -14,3 +15,8 @@ def word_block(word, subject=1, block=1):
 
 def rounds_block(rounds, subject=1, block=1, seed=0):
     return plan("turing", None, subject, block, seed, rounds=rounds)
+
+
+def patient(timeline, log=None, send_code=None, **more):
+    """A hub that may start at once and on a busy machine: the warning was given, lost frames make no trial void."""
+    return Hub(timeline, log, send_code, **{"confirmed": True, "lost_ms": 1e6} | more)

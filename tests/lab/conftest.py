@@ -41,10 +41,9 @@ def serving(hub):
 @pytest.fixture
 def lab_page(page):
     """The speller's stimulus page, connected."""
-    from bciarena.lab.hub import Hub
-    from tests.lab.blocks import word_block
+    from tests.lab.blocks import patient, word_block
 
-    with serving(Hub(word_block("HI", 1, 1))) as address:
+    with serving(patient(word_block("HI", 1, 1))) as address:
         page.goto(f"{address}/stage")
         until(page, "window.lab?.player.timeline")
         yield page

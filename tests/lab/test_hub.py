@@ -8,8 +8,7 @@ import pytest
 
 from bciarena.contests import rulebook
 from bciarena.errors import BadInput
-from bciarena.lab.hub import Hub
-from tests.lab.blocks import plan, rounds_block, word_block
+from tests.lab.blocks import patient, plan, rounds_block, word_block
 
 
 class Listener:
@@ -26,7 +25,7 @@ class Listener:
 
 @pytest.fixture
 def lab(tmp_path):
-    hub = Hub(word_block("HI", 1, 1), tmp_path / "log.jsonl")
+    hub = patient(word_block("HI", 1, 1), tmp_path / "log.jsonl")
     people = {role: Listener() for role in ("stimulus", "operator", "watcher")}
     for role, listener in people.items():
         hub.join(role, listener)
@@ -53,7 +52,7 @@ def test_a_block_from_hello_to_the_end(lab, tmp_path):
     hub.hear("stimulus", {"type": "stopped", "why": "finished", "dropped": 2}, people["stimulus"])
     assert people["watcher"].last("stopped")["dropped"] == 2
     status = people["operator"].last("status")
-    assert (status["trial"], status["trials"], status["dropped"], status["answers"]) == (2, 2, 2, ["8"])
+    assert (status["trial"], status["trials"], status["dropped"], status["answers"]) == (2, 2, 2, ["H"])
     kinds = [json.loads(line)["type"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert {"step", "frames", "answer", "command", "message"} <= set(kinds)
 
@@ -102,7 +101,7 @@ def test_a_log_that_cannot_be_written_does_not_stop_the_block(lab, tmp_path):
 
 
 def test_start_without_a_page_is_told():
-    hub, operator = Hub(word_block("A", 1, 1)), Listener()
+    hub, operator = patient(word_block("A", 1, 1)), Listener()
     hub.join("operator", operator)
     hub.hear("operator", {"type": "command", "name": "start"}, operator)
     assert "open it first" in operator.last("status")["message"]

@@ -8,15 +8,14 @@ import time
 import pytest
 
 from bciarena.contests.speller.rules import LUMINANCE
-from bciarena.lab.hub import Hub
 from bciarena.lab.luminance import Range, level, luminance
 from tests.browser import until
-from tests.lab.blocks import plan, word_block
+from tests.lab.blocks import patient, plan, word_block
 from tests.lab.conftest import serving
 
 
 def test_operator_starts_and_the_block_is_played(page, browser, tmp_path):
-    hub = Hub(word_block("A", 1, 1), tmp_path / "log.jsonl")
+    hub = patient(word_block("A", 1, 1), tmp_path / "log.jsonl")
     with serving(hub) as address:
         page.goto(f"{address}/stage")
         operator = browser.new_page()
@@ -47,7 +46,7 @@ def test_operator_starts_and_the_block_is_played(page, browser, tmp_path):
 @pytest.mark.parametrize("challenge", ["speller", "turing", "imagery", "rehab", "liveness"])
 def test_every_challenge_has_a_stage(challenge, page, tmp_path):
     timeline = plan(challenge, None, 1, 1, 0, None, None)
-    with serving(Hub(timeline)) as address:
+    with serving(patient(timeline)) as address:
         page.goto(f"{address}/stage")
         until(page, "window.lab?.player.timeline")
         kinds = {step.kind for step in timeline.steps}
@@ -68,7 +67,7 @@ def test_every_challenge_has_a_stage(challenge, page, tmp_path):
 
 
 def test_a_page_comes_back_after_a_reload(page, tmp_path):
-    hub = Hub(word_block("AB", 1, 1), tmp_path / "log.jsonl")
+    hub = patient(word_block("AB", 1, 1), tmp_path / "log.jsonl")
     with serving(hub) as address:
         page.goto(f"{address}/stage")
         until(page, "window.lab?.player.timeline")
@@ -95,7 +94,7 @@ def message(page, text):
 
 
 def test_two_operators_see_the_same_and_commands_of_each_count(page, browser):
-    with serving(Hub(word_block("AB", 1, 1))) as address:
+    with serving(patient(word_block("AB", 1, 1))) as address:
         page.goto(f"{address}/stage")
         until(page, "window.lab?.player.timeline")
         first, second = operator_page(browser, address), operator_page(browser, address)
@@ -125,7 +124,7 @@ def frame_clock(page, hz):
 
 def test_a_screen_too_slow_is_refused_on_both_pages_with_a_made_up_frame_clock(page, browser):
     frame_clock(page, 30)
-    with serving(Hub(plan("speller", None, 1, 1, 0, None, None))) as address:
+    with serving(patient(plan("speller", None, 1, 1, 0, None, None))) as address:
         page.goto(f"{address}/stage")
         operator = operator_page(browser, address)
         why = "refreshes at 30.0 Hz and can show up to 13.6 Hz, not 15.8 Hz"
@@ -141,7 +140,7 @@ def test_a_screen_too_slow_is_refused_on_both_pages_with_a_made_up_frame_clock(p
 def test_fast_screens_with_a_made_up_frame_clock(hz, page, tmp_path):
     """Every frame is a step of the screen's period, every flicker follows the formula at the frame's own time."""
     frame_clock(page, hz)
-    hub = Hub(word_block("A", 1, 1), tmp_path / "log.jsonl")
+    hub = patient(word_block("A", 1, 1), tmp_path / "log.jsonl")
     with serving(hub) as address:
         page.goto(f"{address}/stage")
         until(page, "window.lab?.player.timeline")
@@ -166,7 +165,7 @@ def test_frames_left_out_are_counted_with_a_made_up_frame_clock(page, tmp_path):
         "let at = 0, n = 0; window.requestAnimationFrame = (draw) =>"
         "setTimeout(() => draw(at += ++n > 100 && n % 50 === 0 ? 50 : 1000 / 60), 0);"  # every 50th lasts three periods
     )
-    hub = Hub(word_block("A", 1, 1), tmp_path / "log.jsonl")
+    hub = patient(word_block("A", 1, 1), tmp_path / "log.jsonl")
     with serving(hub) as address:
         page.goto(f"{address}/stage")
         until(page, "window.lab?.player.timeline")
@@ -202,7 +201,7 @@ def test_the_photodiode_patch_follows_the_flicker(lab_page):
 
 
 def test_without_its_server_the_page_stops_and_says_so(page):
-    with serving(Hub(word_block("A", 1, 1))) as address:
+    with serving(patient(word_block("A", 1, 1))) as address:
         page.goto(f"{address}/stage")
         until(page, "window.lab?.player.timeline")
         page.evaluate("window.lab.player.command({ name: 'start' })")
@@ -211,7 +210,7 @@ def test_without_its_server_the_page_stops_and_says_so(page):
 
 
 def test_a_second_stimulus_page_takes_over(page, browser):
-    with serving(Hub(word_block("A", 1, 1))) as address:
+    with serving(patient(word_block("A", 1, 1))) as address:
         page.goto(f"{address}/stage")
         until(page, "window.lab?.player.timeline")
         operator = operator_page(browser, address)

@@ -18,10 +18,9 @@ import pytest
 from bciarena.bench.live import ENTRY
 from bciarena.bench.parts import wait_for
 from bciarena.contests import rulebook
-from bciarena.lab.hub import Hub
 from bciarena.live.streams import CodesOut, EegOut, need_lsl
 from bciarena.recording import open_recording
-from tests.lab.blocks import word_block
+from tests.lab.blocks import patient, word_block
 from tests.lab.conftest import serving
 
 BOOK = rulebook("speller")
@@ -96,7 +95,7 @@ def write_entry(folder, text=ENTRY):
 
 
 def test_the_stream_stops_and_returns(tmp_path, name):
-    hub, codes = Hub(word_block("A", 1, 1)), CodesOut(name)
+    hub, codes = patient(word_block("A", 1, 1)), CodesOut(name)
     out = tmp_path / "out"
     with (
         serving(hub) as address,
@@ -130,7 +129,7 @@ CRASH = ENTRY.replace("report = ReportModel()", "report = ReportModel()\n       
 
 
 def test_the_decoder_crashes_and_another_goes_on(tmp_path, name):
-    hub, codes = Hub(word_block("A", 1, 1)), CodesOut(name)
+    hub, codes = patient(word_block("A", 1, 1)), CodesOut(name)
     who = ("--challenge", "speller", "--stream", name)
     with serving(hub) as address, headset(name):
         bad = write_entry(tmp_path / "bad", CRASH)
@@ -163,7 +162,7 @@ def test_the_disk_is_full(tmp_path, name, verb):
     small = (bwrap, "--die-with-parent", "--dev-bind", "/", "/", "--size", "1000000", "--tmpfs", disk)
     script = tmp_path / "in.sh"
     script.write_text(f'"$@"\nstatus=$?\ncp -r {disk}/out {kept}\nexit $status\n')
-    hub, codes = Hub(word_block("A", 1, 1)), CodesOut(name)
+    hub, codes = patient(word_block("A", 1, 1)), CodesOut(name)
     entry = [write_entry(tmp_path / "entry"), "--sandbox", "none"] if verb == "run" else []
     who = ("--challenge", "speller", "--stream", name, "--out", disk / "out")
     with (

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 import pytest
 
 from bciarena.bench.parts import size_of, wait_for
-from bciarena.lab.hub import Hub
+from bciarena.contests.trial import VOID
 from bciarena.live.streams import CodesOut
 from bciarena.recording import open_recording
 from tests.browser import until
-from tests.lab.blocks import rounds_block, word_block
+from tests.lab.blocks import patient, rounds_block, word_block
 from tests.lab.conftest import serving
 
 SUBJECT, SEED = 6, 3  # a made-up person with strong responses
@@ -44,7 +44,7 @@ def play_block(page, timeline, challenge, entry, folder, *more):
     """Everything at once; returns the score file of the live run."""
     name = f"loop-{time.monotonic_ns()}"
     codes = CodesOut(name)
-    hub = Hub(timeline, folder / "log.jsonl", codes.push)
+    hub = patient(timeline, folder / "log.jsonl", codes.push)
     with serving(hub) as address:
         page.goto(f"{address}/stage")
         until(page, "window.lab?.player.timeline")
@@ -110,7 +110,7 @@ def test_a_page_reloaded_in_mid_block_goes_on(page, tmp_path):
     """The trial that was cut stays in the recording, the operator starts the page again, the block comes to its end."""
     name = f"reload-{time.monotonic_ns()}"
     codes = CodesOut(name)
-    hub = Hub(word_block("AB", SUBJECT, 1), tmp_path / "log.jsonl", codes.push)
+    hub = patient(word_block("AB", SUBJECT, 1), tmp_path / "log.jsonl", codes.push)
     start = {"type": "command", "name": "start"}
     with serving(hub) as address:
         page.goto(f"{address}/stage")
@@ -131,7 +131,7 @@ def test_a_page_reloaded_in_mid_block_goes_on(page, tmp_path):
     codes.close()
     (block,) = open_recording(tmp_path / "record" / "data").subjects[0].blocks
     shown = [event.code for event in block.events]
-    assert shown == [242, 1, 2, 241, 243]  # the first trial has no end: the page was gone
+    assert shown == [242, 1, VOID, 2, 241, 243]  # the first trial is void: the page was gone
     side = json.loads(next((tmp_path / "record" / "bids").rglob("*_eeg.json")).read_text())
     assert side["frames"] > 200
     assert side["lost_samples"] == 0

@@ -22,6 +22,18 @@ def main(
     stream: Annotated[
         str, typer.Option(help="Name of the headset's LSL stream: codes go out beside it as NAME-codes.")
     ] = "bciarena",
+    language: Annotated[str, typer.Option(help="What subject and operator read: en or zh.")] = "en",
+    cue: Annotated[
+        str, typer.Option(help="How a limb is cued: arrow (alike for all classes) or figure (as in the texts).")
+    ] = "arrow",
+    lost_ms: Annotated[
+        float, typer.Option(help="A trial is void when the frames it lost add up to more than this.")
+    ] = 100.0,
+    repeat_void: Annotated[
+        bool, typer.Option("--repeat-void", help="Show void trials again at the end of the block.")
+    ] = False,
+    distance_cm: Annotated[float | None, typer.Option(help="From the eyes to the screen.")] = None,
+    screen_cm: Annotated[float | None, typer.Option(help="Width of the screen: with it sizes are in degrees.")] = None,
     port: Annotated[int, typer.Option(help="Port of the pages.")] = 8010,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
 ) -> None:
@@ -30,10 +42,18 @@ def main(
 
     from bciarena.errors import BadInput
     from bciarena.lab.app import make_app
-    from bciarena.lab.hub import Hub
+    from bciarena.lab.hub import CUES, Hub
     from bciarena.live.streams import CodesOut
     from bciarena.protocol import Screening, screened
+    from bciarena.words import LANGUAGES
 
+    if language not in LANGUAGES:
+        raise BadInput(f"--language {language}: choose one of {', '.join(LANGUAGES)}")
+    if cue not in CUES:
+        raise BadInput(f"--cue {cue}: choose one of {', '.join(CUES)}")
+    for name, value in {"lost-ms": lost_ms, "distance-cm": distance_cm, "screen-cm": screen_cm}.items():
+        if value is not None and not value > 0:
+            raise BadInput(f"--{name} {value:g}: give more than 0")
     options = {name: value for name, value in {"word": word, "rounds": rounds}.items() if value is not None}
     timeline = screened(challenge, Screening(split, subject, block, seed, options))
     if log is not None:
@@ -42,7 +62,9 @@ def main(
             log.touch()
         except OSError as error:
             raise BadInput(f"--log {log}: cannot be written ({error.strerror})") from error
-    print(
-        f"{timeline.challenge}: {timeline.duration_s:.0f} s, operator http://{host}:{port}/operator, stimulus http://{host}:{port}/stage"
-    )
-    uvicorn.run(make_app(Hub(timeline, log, CodesOut(stream).push)), host=host, port=port, log_level="warning")
+    look = {"cue": cue, "distance_cm": distance_cm, "width_cm": screen_cm}
+    send_code = CodesOut(stream).push
+    hub = Hub(timeline, log, send_code, language=language, lost_ms=lost_ms, repeat=repeat_void, look=look)
+    address = f"http://{host}:{port}"
+    print(f"{timeline.challenge}: {timeline.duration_s:.0f} s, operator {address}/operator, stimulus {address}/stage")
+    uvicorn.run(make_app(hub), host=host, port=port, log_level="warning")

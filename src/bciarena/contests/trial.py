@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
+VOID = 244
+"""Code of a trial that ends here and does not count: its stimulus was not shown as planned."""
 Status = Literal["in_time", "late", "missing", "false_positive", "quiet", "after_target", "invalid"]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,21 +19,28 @@ from bciarena.contests import contest
 from bciarena.lab.hub import ROLES, Hub
 from bciarena.words import read_words
 
+WATCH_S = 0.5
 BEHIND_MOST = 1000  # messages a slow listener may lag behind before it is let go
 POLICY = "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; frame-ancestors 'none'"
 
 
 def make_app(hub: Hub) -> FastAPI:
     """The application around one hub."""
-    app = FastAPI(title="BCI Arena lab", openapi_url=None)
+
+    @asynccontextmanager
+    async def watched(_: FastAPI) -> AsyncIterator[None]:
+        watching = asyncio.create_task(_watch(hub))
+        yield
+        watching.cancel()
+
+    app = FastAPI(title="BCI Arena lab", openapi_url=None, lifespan=watched)
     pages = Environment(loader=PackageLoader("bciarena.lab"), autoescape=True)
-    own = contest(hub.timeline.challenge)
-    answers = {code: f"{own.answers('en')[code]} / {own.answers('zh')[code]}" for code in own.rules.vocabulary}
-    stage_script = "/contest/stage.js" if own.has("stage.js") else "/static/cues.js"
-    shown: dict[str, Any] = {"challenge": own.name, "title": own.rules.title, "title_zh": own.rules.title_zh}
-    said = {code: tables["lab"] for code, tables in read_words(Path(__file__).parent).items()}
-    words = {key: f"{said['en'][key]} / {said['zh'][key]}" for key in said["en"]}
-    shown |= {"stage": stage_script, "answers": answers, "words": words}
+    own, language = contest(hub.timeline.challenge), hub.language
+    said = read_words(Path(__file__).parent)[language]
+    shown: dict[str, Any] = {"challenge": own.name, "title": own.title(language), "language": language}
+    shown |= {"stage": "/contest/stage.js" if own.has("stage.js") else "/static/cues.js", "answers": hub.words}
+    shown |= {"words": {**said["lab"], **own.words.get(language, {}).get("stage", {})}, "say": said["operator"]}
+    shown |= {"flickers": hub.flickers}
     static = Path(str(resources.files("bciarena.lab") / "static"))
     app.mount("/static", StaticFiles(directory=static), name="static")
 
@@ -64,6 +73,12 @@ def make_app(hub: Hub) -> FastAPI:
         await _serve(hub, socket, role)
 
     return app
+
+
+async def _watch(hub: Hub) -> None:
+    while True:
+        await asyncio.sleep(WATCH_S)
+        hub.watch()
 
 
 async def _serve(hub: Hub, socket: WebSocket, role: str) -> None:

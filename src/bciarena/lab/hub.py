@@ -11,12 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from bciarena.contests import contest
+from bciarena.contests.trial import VOID
+from bciarena.lab.trials import onward, trials_of, with_repeat
 from bciarena.protocol.timeline import Timeline
 
 Send = Callable[[dict[str, Any]], None]
 ROLES = ("stimulus", "operator", "watcher")
-BETWEEN = ("rest", "mark")
 SHOWN = 12  # answers and messages an operator sees
+LOST_MS = 100.0  # a trial that lost more frames than this time holds is void
+SILENT_S = 2.0  # a running page that says nothing for so long is told to the operator
+COMMANDS = ("start", "pause", "resume", "abort", "patch")
+CUES = ("arrow", "figure")
+FLICKERS = ("flicker", "flash")
 
 
 def clock_s() -> float:
@@ -36,14 +42,33 @@ class Hub:
         Where every step, frame interval, answer and mishap is kept, line by line.
     send_code : callable or None
         Hears every code and the time of the frame that showed it, for the recording.
+    language : str
+        What subject and operator read.
+    lost_ms : float
+        A trial is void when the frames it lost add up to more than this.
+    repeat : bool
+        Whether void trials are shown again at the end of the block.
+    confirmed : bool
+        Whether the warning about flicker was given and read; without it nothing that flickers is started.
+    first_step : int
+        Where the block begins: later than 0 where an earlier sitting of it was cut off.
+    look : mapping
+        How cues look and how large the screen is, for the page.
     """
 
     timeline: Timeline
     log: Path | None = None
     send_code: Callable[[int, float], None] | None = None
+    language: str = "en"
+    lost_ms: float = LOST_MS
+    repeat: bool = False
+    confirmed: bool = False
+    first_step: int = 0
+    look: dict[str, Any] = field(default_factory=dict)
     lines: dict[str, list[Send]] = field(default_factory=lambda: {role: [] for role in ROLES})
     index: int = -1
     running: bool = False
+    state: str = "waiting"  # waiting, running, pausing, paused, finished, aborted, stopped
     refresh_hz: float | None = None
     dropped: int = 0
     frames: int = 0
@@ -55,11 +80,20 @@ class Hub:
     stamps: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.steps = [step.as_json() for step in self.timeline.steps]
         own = contest(self.timeline.challenge)
-        book, words = own.rules, own.answers("en")
-        self.names = {code: words.get(truth, truth) for code, truth in book.truth.items()}
-        self.opening = [k for k, step in enumerate(self.steps) if step["code"] in book.opens]
+        self._opens, self.words = own.rules.opens, own.answers(self.language)
+        self.names = {code: self.words.get(truth, truth) for code, truth in own.rules.truth.items()}
+        self._plan([step.as_json() for step in self.timeline.steps])
+        self.flickers = any(step["kind"] in FLICKERS for step in self.steps)
+        self.void: dict[int, str] = {}  # trial, from 0, to why
+        self.read = self.confirmed  # the subject has read the warning
+        self._heard_s: float | None = None
+
+    def _plan(self, steps: list[dict[str, Any]]) -> None:
+        self.steps = steps
+        self.trials = trials_of(steps, self._opens)
+        self.opening = [trial.opening for trial in self.trials]
+        self.onward = onward(steps, self.trials)
 
     def join(self, role: str, send: Send) -> None:
         """Someone connects; a second stimulus page takes the first one's place."""
@@ -67,7 +101,7 @@ class Hub:
             for old in self.lines[role]:
                 old({"type": "command", "name": "abort"})
             self.lines[role].clear()
-            self.running = False
+            self._stop("stopped", "another stimulus page took over")
             self._say("a second stimulus page was opened: it takes over, the first one is stopped")
         self.lines[role].append(send)
         if role == "operator" and len(self.lines[role]) > 1:
@@ -80,7 +114,7 @@ class Hub:
             return  # a page that another one has taken over from
         self.lines[role].remove(send)
         if role == "stimulus" and self.running:
-            self.running = False
+            self._stop("stopped", "the stimulus page went away")
             where = f"in trial {self.trial}" if self.trial else "before the first trial"
             self._say(f"the stimulus page went away {where}; data so far is kept. Reload it, then start to go on")
         self.status()
@@ -89,6 +123,8 @@ class Hub:
         """One message from someone; what is not understood is ignored and said."""
         if role == "stimulus" and answer not in self.lines[role]:
             return  # another page has taken over: this one's last words would end a run that goes on
+        if role == "stimulus":
+            self._heard_s = clock_s()
         kind = message.get("type")
         handler = getattr(self, f"_on_{kind}", None)
         if handler is None:
@@ -104,9 +140,18 @@ class Hub:
     def _on_hello(self, message: dict[str, Any], answer: Send) -> None:
         self.refresh_hz = float(message.get("refresh_hz") or 60.0)
         self.refused = None
-        start = self._resume_at()
-        answer({"type": "timeline", "timeline": json.loads(self.timeline.as_json()), "from_step": start})
+        about = {"scale": message.get("scale"), "size": message.get("size")}
+        self._keep({"type": "hello", "refresh_hz": self.refresh_hz, **about})
+        answer(self._timeline() | {"from_step": self._resume_at()})
         self.status()
+
+    def _timeline(self) -> dict[str, Any]:
+        """The block as the page needs it."""
+        told = json.loads(self.timeline.as_json()) | {"steps": self.steps}
+        trials = [[trial.begin, trial.opening, trial.close] for trial in self.trials]
+        plan: dict[str, Any] = {"care": self.flickers and not self.read, "trials": trials, "onward": self.onward}
+        plan |= {"lost_ms": self.lost_ms, "look": self.look}
+        return {"type": "timeline", "timeline": told, **plan}
 
     def _on_ready(self, message: dict[str, Any], answer: Send) -> None:
         self._keep({"type": "ready", "refresh_hz": self.refresh_hz})
@@ -116,22 +161,89 @@ class Hub:
         self.refused = str(message.get("reason"))[:200]
         self._say(f"refused: {self.refused}")
 
+    def _on_confirm(self, message: dict[str, Any], answer: Send) -> None:
+        """The operator has warned the subject of the flicker, or takes it back."""
+        self.confirmed = bool(message.get("value", True))
+        self._keep({"type": "confirm", "value": self.confirmed})
+        self.status()
+
+    def _on_key(self, message: dict[str, Any], answer: Send) -> None:
+        """The subject pressed a key while nothing runs: the warning was read."""
+        if self.flickers and not self.read:
+            self.read = True
+            self._keep({"type": "read"})
+            answer({"type": "care", "value": False})
+            self._say("the subject has confirmed the warning")
+
     def _on_command(self, message: dict[str, Any], answer: Send) -> None:
         name = message.get("name")
-        if name not in ("start", "pause", "resume", "abort", "patch"):
+        if name not in COMMANDS:
             return
         if name == "start":
-            if not self.lines["stimulus"]:
-                self._say("there is no stimulus page yet: open it first")
+            why = self._why_not_start()
+            if why:
+                self._say(why)
                 return
-            if self.refused:
-                self._say(f"cannot start: {self.refused}")
-                return
-            self.running = True
+            self.running, self.state, self._heard_s = True, "running", clock_s()
             self._say("")
+        if self.running and name in ("pause", "resume"):
+            self.state = "pausing" if name == "pause" else "running"
         self._keep({"type": "command", "name": name})
         self.tell("stimulus", {"type": "command", "name": name})
         self.status()
+
+    def _why_not_start(self) -> str | None:
+        if not self.lines["stimulus"]:
+            return "there is no stimulus page yet: open it first"
+        if self.running:
+            return "the block is running"
+        if self.refused:
+            return f"cannot start: {self.refused}"
+        if self.flickers and not self.confirmed:
+            return "cannot start: this experiment flickers; warn the subject, then tick the box"
+        if self.flickers and not self.read:
+            return "cannot start: the subject has not yet confirmed the warning on the stimulus page by a key"
+        return None
+
+    def _on_paused(self, message: dict[str, Any], answer: Send) -> None:
+        """The block's clock stands still, or goes on: by the operator, or for a key of the subject."""
+        on = bool(message.get("value"))
+        if self.running:
+            self.state = "paused" if on else "running"
+        self._keep({"type": "paused", "value": on, "why": str(message.get("why"))[:40]})
+        self.status()
+
+    def _on_void(self, message: dict[str, Any], answer: Send) -> None:
+        """The page could not show a trial as planned."""
+        self._make_void(str(message.get("reason"))[:200], float(message.get("hub_s") or clock_s()))
+
+    def _make_void(self, reason: str, at_s: float) -> None:
+        number = next((n for n, t in enumerate(self.trials) if t.begin <= self.index < t.close), None)
+        if number is None or number in self.void:
+            return
+        self.void[number] = reason
+        if self.index >= self.trials[number].opening and self.send_code:
+            self.send_code(VOID, at_s)  # without its opening code there is no trial in the recording to mark
+        told = {"type": "void", "trial": number + 1, "index": self.index, "reason": reason, "hub_s": at_s}
+        self._keep(told)
+        self.tell("watcher", told)
+        again = "; it will be shown again at the end" if self.repeat else ""
+        if self.repeat:
+            self._plan(with_repeat(self.steps, self.trials, number))
+            self.tell("stimulus", self._timeline() | {"type": "plan"})
+        self._say(f"trial {number + 1} is void: {reason}{again}")
+
+    def _on_noticed(self, message: dict[str, Any], answer: Send) -> None:
+        """Something happened to the page that may spoil what is shown."""
+        what = str(message.get("what"))[:200]
+        self._keep({"type": "noticed", "what": what, "hub_s": message.get("hub_s")})
+        self._say(f"stimulus page: {what}")
+
+    def watch(self) -> None:
+        """Called now and then: a page that hangs cannot say so itself."""
+        if self.running and self._heard_s is not None and clock_s() - self._heard_s > SILENT_S:
+            self._heard_s = None  # told once, until the page is heard again
+            self._say(f"the stimulus page has not been heard for {SILENT_S:g} s: it may show nothing new")
 
     def _on_step(self, message: dict[str, Any], answer: Send) -> None:
         index = message.get("index")
@@ -151,20 +263,27 @@ class Hub:
         intervals = [float(value) for value in message.get("intervals_ms", [])][:1000]
         self.frames += len(intervals)
         self.dropped = int(message.get("dropped", self.dropped))
-        self._keep({"type": "frames", "intervals_ms": intervals, "dropped": self.dropped})
+        # Time of the frame before the first interval: every frame's time follows.
+        from_s = message.get("from_s")
+        self._keep({"type": "frames", "from_s": from_s, "intervals_ms": intervals, "dropped": self.dropped})
         self.status()
 
     def _on_stopped(self, message: dict[str, Any], answer: Send) -> None:
-        self.running = False
         self.dropped = int(message.get("dropped", self.dropped))
         why = str(message.get("why"))[:40]
+        self._stop("finished" if why == "finished" else "aborted" if why == "aborted" else "stopped", why)
         self._say(f"{why}: {self.dropped} of {self.frames} frames dropped")
         counts = {"frames": self.frames, "dropped": self.dropped, "refresh_hz": self.refresh_hz}
         self.tell("watcher", {"type": "stopped", "why": why, **counts})
 
+    def _stop(self, state: str, why: str) -> None:
+        if self.running:
+            self._make_void(why, clock_s())
+        self.running, self.state = False, state
+
     def _on_answer(self, message: dict[str, Any], answer: Send) -> None:
         value = str(message.get("value"))[:64]
-        self.answers.append(value)
+        self.answers.append(self.words.get(value, value))
         told = {"type": "answer", "value": value, "sample_s": message.get("sample_s")}
         self._keep(told)
         for role in ("stimulus", "watcher"):
@@ -187,7 +306,7 @@ class Hub:
         self.status()
 
     def _on_subscribe(self, message: dict[str, Any], answer: Send) -> None:
-        answer({"type": "timeline", "timeline": json.loads(self.timeline.as_json())})
+        answer(self._timeline())
 
     # -- what everyone hears -------------------------------------------------------------------------------------
 
@@ -197,19 +316,11 @@ class Hub:
         return sum(opened <= self.index for opened in self.opening)
 
     def _resume_at(self) -> int:
-        """Where a page that comes back goes on: at the rest before the next trial that was not begun."""
-        if self.index < 0:
-            return 0
-        following = [k for k in self.opening if k > self.index]
-        if not following:
-            return max(0, len(self.steps) - 1)
-        start = following[0]
-        while start > 0 and self.steps[start - 1]["kind"] not in BETWEEN and start - 1 > self.index:
-            start -= 1
-        return start
+        """Where a page that comes back goes on: with the next trial that was not begun."""
+        return self.first_step if self.index < 0 else self.onward[self.index]
 
     def _named(self, code: int) -> str:
-        return f"{self.names.get(code) or 'no answer'} ({code})"
+        return self.names.get(code) or str(code)
 
     def tell(self, role: str, message: dict[str, Any]) -> None:
         for send in list(self.lines[role]):
@@ -236,6 +347,10 @@ class Hub:
                 "messages": list(self.messages),
                 "stream": self.stream,
                 "running": self.running,
+                "state": self.state,
+                "void": len(self.void),
+                "flickers": self.flickers,
+                "confirmed": self.confirmed,
             },
         )
 

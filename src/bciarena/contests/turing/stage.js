@@ -1,24 +1,19 @@
 // Two-a-side robot soccer with four flicker targets. Positions and ball glide during the action phase.
 import { level, luminance } from "/static/luminance.js";
-import { drawPatch, fit, grey } from "/static/player.js";
-import { WAITING, plate } from "/static/words.js";
+import { CUE, NOW, drawCue } from "/static/figures.js";
+import { degrees, drawPatch, fit, grey } from "/static/player.js";
+import { SAID, WAITING, plate } from "/static/words.js";
 
 export const RANGE = [(1 - 0.618) / 2, (1 + 0.618) / 2]; // -0.618 to 0.618 on a scale from -1 (black) to 1 (white)
-// Table 3: what the subject does.
-const TASKS = {
-  1: "imagine left / 想象左手", 2: "imagine right / 想象右手", 3: "look at left / 注视“左”", 4: "look at right / 注视“右”",
-  5: "look at pass / 注视“传球”", 6: "look at shoot / 注视“射门”", 7: "rest / 空闲",
-};
-const SAID = {
-  moved: "moved / 移动", passed: "passed / 传球成功", intercepted: "intercepted / 被截断",
-  goal: "GOAL! / 进球！", saved: "saved / 被扑出", blocked: "blocked / 被挡出", wide: "wide / 射偏",
-};
-
 const EDGE = 4; // columns go from -4 to 4
 const LINES = [0.8, 0.6, 0.37, 0.17]; // robots 1, 2 attack, 3 defends, 4 keeps; share of the field's height
 const COLOURS = ["#4f9cf9", "#36c5f0", "#ef6a5a", "#f0a63a"];
-const TARGETS = { 3: ["◀", "left / 左", 15.4], 4: ["▶", "right / 右", 15.5], 5: ["⇄", "pass / 传球", 15.6], 6: ["◎", "shoot / 射门", 15.7] };
+const TARGETS = { 3: ["◀", SAID.left, 15.4], 4: ["▶", SAID.right, 15.5], 5: ["⇄", SAID.pass, 15.6], 6: ["◎", SAID.shoot, 15.7] };
 const GOLD = "#ffd866";
+const HANDS = { 1: "left_hand", 2: "right_hand" };
+
+// The hand that a step of imagery, or its cue, asks for; nothing elsewhere.
+const limbOf = (step) => (step?.kind === "cue" || step?.kind === "imagine" ? step.params.limb ?? HANDS[step.params.game?.task] : null);
 
 export class Stage {
   constructor(canvas) {
@@ -62,6 +57,7 @@ export class Stage {
     if (step?.kind === "cue") this.said = null;
     if (game) this.play(pen, this.field, step, game, timeS, player);
     this.targets(pen, w, h, step, timeS, game);
+    if (limbOf(step)) this.hand(pen, w, h, step);
     plate(pen, this.note ?? this.words(step, game), w / 2, h * 0.05, h * 0.036, step?.kind === "cue" ? GOLD : undefined);
     plate(pen, `⚽ ${this.goals}`, w * 0.095, h * 0.93, h * 0.045);
     if (step?.kind === "action" && game?.outcome === "goal" && this.counted === player.entered) {
@@ -72,9 +68,20 @@ export class Stage {
 
   words(step, game) {
     if (!step) return WAITING;
-    if (!game) return "";
-    if (step.kind !== "action") return `${game.controlled}: ${TASKS[game.task]}`;
-    return this.understood(game) ? SAID[game.outcome] ?? game.outcome : `${SAID[game.outcome] ?? game.outcome} · not understood / 未识别`;
+    if (!game) return step.kind === "rest" || step.kind === "idle" ? SAID.rest : "";
+    if (step.kind !== "action") return limbOf(step) && step.kind !== "cue" ? "" : `${game.controlled}: ${SAID[`task_${game.task}`]}`;
+    return this.understood(game) ? SAID[game.outcome] ?? game.outcome : `${SAID[game.outcome] ?? game.outcome} · ${SAID.not_understood}`;
+  }
+
+  // A hand to imagine is told where the eyes rest: alike for both hands, and it does not move.
+  hand(pen, w, h, step) {
+    const size = degrees(this, 3) ?? h * 0.14;
+    pen.save();
+    pen.translate(w / 2, h / 2);
+    pen.fillStyle = "rgba(1,4,9,.85)";
+    pen.beginPath(); pen.arc(0, 0, size * 0.9, 0, 7); pen.fill();
+    drawCue(pen, limbOf(step), size, step.kind === "cue" ? CUE : NOW, this.look);
+    pen.restore();
   }
 
   // A goal counts only when the decoder understood what the subject did in that trial.
@@ -102,7 +109,6 @@ export class Stage {
       this.counted = player.entered;
       this.goals += 1;
     }
-    if (step.kind === "imagine") arrow(pen, f, step.params.limb === "left_hand" ? -1 : 1);
   }
 
   targets(pen, w, h, step, timeS, game) {
@@ -193,14 +199,4 @@ function ball(pen, x, y, r, roll) {
     const angle = roll + (k * 2 * Math.PI) / 3;
     pen.beginPath(); pen.arc(x + Math.cos(angle) * r * 0.55, y + Math.sin(angle) * r * 0.55, r * 0.25, 0, 7); pen.fill();
   }
-}
-
-function arrow(pen, f, side) {
-  const [x, y, s] = [f.x + f.w / 2 + side * f.w * 0.22, f.y + f.h * 0.5, f.h * 0.1];
-  pen.fillStyle = GOLD;
-  pen.beginPath();
-  pen.moveTo(x + side * s * 1.3, y); pen.lineTo(x, y - s); pen.lineTo(x, y - s * 0.4); pen.lineTo(x - side * s * 1.2, y - s * 0.4);
-  pen.lineTo(x - side * s * 1.2, y + s * 0.4); pen.lineTo(x, y + s * 0.4); pen.lineTo(x, y + s);
-  pen.closePath();
-  pen.fill();
 }

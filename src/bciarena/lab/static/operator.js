@@ -2,6 +2,7 @@
 import { Link } from "./link.js";
 
 const $ = (id) => document.getElementById(id);
+const say = JSON.parse($("words").textContent);
 const link = new Link("operator");
 const windowS = 6;
 let trace = null;
@@ -10,14 +11,20 @@ for (const button of document.querySelectorAll("[data-command]")) {
   button.addEventListener("click", () => link.send({ type: "command", name: button.dataset.command }));
 }
 
+$("confirm")?.addEventListener("change", (event) => link.send({ type: "confirm", value: event.target.checked }));
+window.addEventListener("keydown", (event) => { if (event.key === "Escape") link.send({ type: "command", name: "abort" }); });
+
 link.on("status", (s) => {
-  $("page").textContent = s.stimulus ? "connected / 已连接" : "not connected / 未连接";
+  $("state").textContent = say[s.state] ?? s.state;
+  $("page").textContent = s.stimulus ? say.connected : say.not_connected;
+  $("void").textContent = s.void;
+  if ($("confirm")) $("confirm").checked = s.confirmed;
   $("refresh").textContent = s.refresh_hz ? `${s.refresh_hz.toFixed(2)} Hz` : "–";
   $("trial").textContent = s.trials ? `${s.trial} / ${s.trials}` : "–";
-  $("now").textContent = s.now ?? "–";
+  $("now").textContent = say[s.now] ?? s.now ?? "–";
   $("next").textContent = s.next ?? "–";
   $("dropped").textContent = s.dropped;
-  $("answers").textContent = s.answers.length ? s.answers.slice(-12).join("  ") : "–";
+  $("answers").textContent = s.answers.length ? s.answers.slice(-12).join(" · ") : "–";
   $("operators").textContent = s.operators;
   $("message").textContent = s.message ?? "";
   $("log").replaceChildren(...s.messages.slice(0).reverse().map(([at, text]) => {
@@ -27,11 +34,11 @@ link.on("status", (s) => {
   }));
   for (const button of document.querySelectorAll("[data-command]")) {
     const { command } = button.dataset;
-    button.disabled = command === "start" ? s.running || !s.stimulus : command !== "patch" && !s.running;
+    button.disabled = command === "start" ? s.running || !s.stimulus || (s.flickers && !s.confirmed) : command !== "patch" && !s.running;
   }
-  $("stream").textContent = s.stream ?? "no stream / 无数据流";
+  $("stream").textContent = s.stream ?? say.no_stream;
 });
-link.on("closed", () => { $("message").textContent = "the hub is not reachable; trying again / 连接中断，正在重试"; });
+link.on("closed", () => { $("message").textContent = say.unreachable; });
 
 link.on("traces", ({ channels, rate, data, hints }) => {
   if (!trace || trace.channels.join() !== channels.join()) trace = { channels, rate, rows: channels.map(() => []) };
@@ -51,7 +58,7 @@ function draw() {
   if (!trace) {
     pen.font = '16px system-ui, "Noto Sans CJK SC"';
     pen.textAlign = "center";
-    pen.fillText("no samples yet: arena live run … --hub / 尚无数据", canvas.clientWidth / 2, 210);
+    pen.fillText(say.no_samples, canvas.clientWidth / 2, 210);
   } else {
     const gap = 420 / trace.channels.length;
     pen.font = "12px system-ui";

@@ -1,8 +1,10 @@
 // Plays a timeline frame by frame. Time comes from requestAnimationFrame alone; every interval is logged.
 import { refusal } from "./luminance.js";
-import { LOST } from "./words.js";
+import { SAID, plate } from "./words.js";
 
 const LOG_EVERY = 120; // frames
+const AFTER_VOID_MS = 2000;
+const QUIET = { kind: "rest", code: 0, params: {} };
 
 export function measureRefresh(frames = 60) {
   return new Promise((resolve) => {
@@ -10,8 +12,7 @@ export function measureRefresh(frames = 60) {
     const step = (stamp) => {
       stamps.push(stamp);
       if (stamps.length <= frames) return requestAnimationFrame(step);
-      const gaps = stamps.slice(1).map((s, k) => s - stamps[k]).sort((a, b) => a - b);
-      resolve(1000 / gaps[Math.floor(gaps.length / 2)]);
+      resolve(1000 / median(stamps.slice(1).map((s, k) => s - stamps[k])));
     };
     requestAnimationFrame(step);
   });
@@ -20,14 +21,17 @@ export function measureRefresh(frames = 60) {
 export class Player {
   constructor(link, stage) {
     this.link = link;
-    this.stage = stage; // has draw(step, timeS, player) and optionally begin(timeline), feedback(message)
+    this.stage = stage; // has draw(step, timeS, player), message(text) and optionally begin(timeline), feedback(message)
     this.running = false;
-    this.paused = false;
+    this.paused = false; // asked for; it takes effect between trials
+    this.held = null; // why the block's clock stands still now: "operator" or "key"
     this.frames = [];
     this.dropped = 0;
     this.total = 0;
     this.unseen = []; // answers that no frame has shown yet
     link.on("timeline", (message) => this.load(message));
+    link.on("care", (message) => this.care(message.value));
+    link.on("plan", (message) => this.plan(message));
     link.on("command", (message) => this.command(message));
     link.on("answer", (message) => this.answer(message));
     link.on("open", () => this.hello());
@@ -36,17 +40,22 @@ export class Player {
 
   async hello() {
     this.refreshHz ??= await measureRefresh();
-    this.link.send({ type: "hello", refresh_hz: this.refreshHz, resumed_at: this.running ? this.index : null });
+    const size = [window.innerWidth, window.innerHeight];
+    this.link.send({ type: "hello", refresh_hz: this.refreshHz, scale: window.devicePixelRatio, size });
   }
 
-  load({ timeline, from_step }) {
-    this.timeline = timeline;
-    this.steps = timeline.steps;
-    this.index = from_step ?? 0;
+  load(message) {
+    this.running = false;
+    this.plan(message);
+    this.timeline = message.timeline;
+    this.index = message.from_step ?? 0;
+    this.entered = -1;
+    this.stage.look = message.look ?? {};
     const wanted = [...new Set(this.steps.flatMap((s) => (s.params.hz ? [s.params.hz, ...(s.params.others_hz ?? [])] : [])))];
     this.stage.message(null);
+    this.care(message.care);
     const reason = refusal(this.refreshHz ?? 60, wanted);
-    this.stage.begin?.(timeline, this);
+    this.stage.begin?.(this.timeline, this);
     if (reason) {
       this.link.send({ type: "refused", reason });
       this.stage.message(reason);
@@ -58,19 +67,32 @@ export class Player {
     this.stage.draw(null, 0, this);
   }
 
+  // The warning before anything that flickers: a key says that it was read.
+  care(needed) { document.getElementById("care").hidden = !needed; }
+
+  // What is still to come may change while a block runs: a void trial is shown again.
+  plan({ timeline, trials, onward, lost_ms }) {
+    this.steps = timeline.steps;
+    [this.trials, this.onward, this.lostMs] = [trials, onward, lost_ms];
+    this.begins = new Set(trials.map(([begin]) => begin));
+  }
+
   command({ name }) {
-    if (name === "start" && this.timeline && !this.running) {
-      this.running = true;
-      this.paused = false;
-      this.last = null;
-      this.zero = null;
-      this.entered = -1;
-      requestAnimationFrame((stamp) => this.frame(stamp));
-    }
-    if (name === "pause") this.paused = true; // takes effect between trials
+    if (name === "start" && this.timeline && !this.running) this.start();
+    if (name === "pause") this.paused = true;
     if (name === "resume") this.paused = false;
     if (name === "abort") this.stop("aborted");
     if (name === "patch") this.stage.patch = !this.stage.patch;
+  }
+
+  start() {
+    this.running = true;
+    this.paused = false;
+    this.held = this.last = this.zero = null;
+    if (this.entered >= 0) this.index = this.onward[this.index]; // what was cut is not shown again, its codes are not sent twice
+    this.entered = -1;
+    this.stage.message(null);
+    requestAnimationFrame((stamp) => this.frame(stamp));
   }
 
   answer(message) {
@@ -82,57 +104,114 @@ export class Player {
   lost() {
     this.running = false;
     this.timeline = null;
-    this.stage.message(LOST);
+    this.stage.message(SAID.lost);
     this.stage.draw(null, 0, this);
   }
 
   stop(why) {
+    if (!this.running) return;
     this.running = false;
+    this.held = null;
+    if (why === "finished") {
+      this.stage.message(SAID.finished);
+      this.stage.draw(null, 0, this);
+    } else this.blank(SAID[why] ?? SAID.stopped); // at once: nothing flickers on the next frame
     this.flush();
     this.link.send({ type: "stopped", why, dropped: this.dropped, frames: this.total });
-    this.stage.draw(null, 0, this);
+  }
+
+  blank(text) {
+    const { pen, canvas } = this.stage;
+    pen.fillStyle = "#000";
+    pen.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+    plate(pen, text, canvas.clientWidth / 2, canvas.clientHeight / 2, canvas.clientHeight * 0.04);
+  }
+
+  // A key of the subject: goes on where the block waits for one, and is the emergency stop everywhere else.
+  key() {
+    if (this.held === "key") this.keyed = this.index;
+    else if (this.running) this.stop("stopped by the subject");
+    else this.link.send({ type: "key" });
+  }
+
+  // Something happened to the page that may spoil what is shown.
+  disturbed(what, { spoils = true, pause = false } = {}) {
+    const now = performance.now();
+    this.link.send({ type: "noticed", what, hub_s: this.link.hubTime(now) });
+    if (!this.running) return;
+    if (pause) this.paused = true;
+    if (spoils && this.inside()) this.makeVoid(what, now);
   }
 
   frame(stamp) {
     if (!this.running) return;
-    if (this.last !== null) this.log(stamp - this.last);
+    const period = 1000 / this.refreshHz;
+    const interval = this.last === null ? period : stamp - this.last;
+    if (this.last !== null) this.log(interval, stamp);
     this.last = stamp;
+    if (this.index >= this.steps.length) return this.stop("finished");
     // The clock of the block: zero is the first frame of the step it began with.
-    if (this.zero === null) this.zero = stamp - this.steps[this.index].onset_s * 1000;
-    if (this.paused && this.betweenTrials()) {
-      this.zero += 1000 / this.refreshHz; // the block's clock stands still
-      this.stage.draw(null, 0, this);
-      return requestAnimationFrame((next) => this.frame(next));
+    this.zero ??= stamp - this.steps[this.index].onset_s * 1000;
+    const late = interval > 1.5 * period ? interval - period : 0;
+    if (this.held) this.zero += interval; // the clock stands still
+    else if (!this.inside()) this.zero += late; // nothing is caught up: what was not shown did not take place
+    else {
+      this.lostInTrial += late;
+      if (this.lostInTrial > this.lostMs) this.makeVoid(`${Math.round(this.lostInTrial)} ms without a new frame`, stamp);
     }
     const now = (stamp - this.zero) / 1000;
-    while (this.index + 1 < this.steps.length && this.steps[this.index + 1].onset_s <= now + 1e-6) {
-      this.enter(stamp);
-      this.index += 1;
-    }
-    this.enter(stamp);
+    // One step a frame: what a frame shows has one code at most, and every step is seen.
+    const next = this.entered < 0 ? this.index : this.index + 1;
+    const due = next < this.steps.length && this.steps[next].onset_s <= now + 1e-6;
+    this.hold(this.whyHold(next, due));
+    if (due && !this.held) this.enter(next, stamp);
     const step = this.steps[this.index];
-    if (now >= step.onset_s + step.duration_s && this.index + 1 === this.steps.length) return this.stop("finished");
+    const over = this.entered === this.steps.length - 1 && now >= step.onset_s + step.duration_s;
+    if (over && !this.held) return this.stop("finished");
+    const quiet = this.held || this.entered < 0;
     // A flicker's phase counts from the frame that first showed it.
-    this.stage.draw(step, (stamp - this.shownAt) / 1000, this);
+    this.stage.draw(quiet ? QUIET : step, quiet ? 0 : (stamp - this.shownAt) / 1000, this);
     for (const { value, sample_s } of this.unseen.splice(0)) {
       this.link.send({ type: "shown", value, sample_s, hub_s: this.link.hubTime(performance.now()) });
     }
-    requestAnimationFrame((next) => this.frame(next));
+    requestAnimationFrame((following) => this.frame(following));
   }
 
-  enter(stamp) {
-    if (this.entered === this.index) return;
-    this.entered = this.index;
+  enter(index, stamp) {
+    if (this.begins.has(index)) this.lostInTrial = 0;
+    this.index = this.entered = index;
     this.shownAt = stamp;
-    const step = this.steps[this.index];
-    this.link.send({ type: "step", index: this.index, code: step.code, hub_s: this.link.hubTime(stamp), page_ms: stamp });
+    this.link.send({ type: "step", index, code: this.steps[index].code, hub_s: this.link.hubTime(stamp), page_ms: stamp });
   }
 
-  betweenTrials() {
-    return ["rest", "mark"].includes(this.steps[this.index].kind) || (this.steps[this.index].kind === "cue" && this.entered !== this.index);
+  // Whether the step on screen is part of a trial that is not over.
+  inside() {
+    return this.entered >= 0 && this.trials.some(([begin, , close]) => begin <= this.index && this.index < close);
   }
 
-  log(interval) {
+  // The trial ends here; after a moment of quiet the block goes on with the next.
+  makeVoid(reason, stamp) {
+    this.link.send({ type: "void", reason, hub_s: this.link.hubTime(stamp) });
+    this.index = this.onward[this.index];
+    this.entered = -1;
+    const onset = this.steps[this.index]?.onset_s ?? 0;
+    this.zero = stamp + AFTER_VOID_MS - onset * 1000;
+  }
+
+  whyHold(next, due) {
+    if (due && this.entered >= 0 && this.steps[this.index].params.wait === "key" && this.keyed !== this.index) return "key";
+    return this.paused && (!this.inside() || (due && this.begins.has(next))) ? "operator" : null;
+  }
+
+  hold(why) {
+    if (why === this.held) return;
+    this.held = why;
+    this.stage.message(why === "key" ? SAID.press_key : why ? SAID.paused : null);
+    this.link.send({ type: "paused", value: why !== null, why });
+  }
+
+  log(interval, stamp) {
+    if (!this.frames.length) this.fromMs = stamp - interval;
     this.frames.push(Math.round(interval * 1000) / 1000);
     this.total += 1;
     const periods = Math.round((interval * this.refreshHz) / 1000);
@@ -141,10 +220,23 @@ export class Player {
   }
 
   flush() {
-    if (this.frames.length) this.link.send({ type: "frames", intervals_ms: this.frames, dropped: this.dropped });
+    if (!this.frames.length) return;
+    this.link.send({ type: "frames", from_s: this.link.hubTime(this.fromMs), intervals_ms: this.frames, dropped: this.dropped });
+    this.look(1000 / median(this.frames));
     this.frames = [];
   }
+
+  // A screen that changes its rate (another monitor, power saving) shows other frequencies than were checked.
+  look(hz) {
+    const off = Math.abs(hz / this.refreshHz - 1) > 0.1;
+    if (off && this.off && this.frames.length >= LOG_EVERY) {
+      this.disturbed(`the refresh rate is ${hz.toFixed(1)} Hz, was ${this.refreshHz.toFixed(1)} Hz`, { spoils: false });
+    }
+    this.off = off;
+  }
 }
+
+const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
 export function fit(canvas) {
   const ratio = window.devicePixelRatio || 1;
@@ -153,6 +245,13 @@ export function fit(canvas) {
   const pen = canvas.getContext("2d", { alpha: false });
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   return pen;
+}
+
+// Pixels of an angle at the subject's eye; null where nobody has told the screen's width and the distance.
+export function degrees(stage, angle) {
+  const { width_cm, distance_cm } = stage.look ?? {};
+  if (!width_cm || !distance_cm) return null;
+  return (2 * distance_cm * Math.tan((angle * Math.PI) / 360) * window.screen.width) / width_cm;
 }
 
 export const grey = (value) => `rgb(${value},${value},${value})`;

@@ -1,7 +1,6 @@
 // What the usual stages say: the page brings the words, and a subject reads one language of each.
 export const SAID = JSON.parse(document.getElementById("words").textContent);
 export const WAITING = SAID.waiting;
-export const LOST = SAID.lost;
 
 // A line of text on a dark plate, large enough to read from a metre.
 export function plate(pen, text, x, y, size, colour = "#e6edf3") {
