@@ -40,6 +40,7 @@ MAY = {
     | {"database", "jobs", "report", "runs", "entries", "package", "sandbox", "protocol", "simulator", "contestant"},
     "upkeep": LOW | {"database", "jobs", "runs", "service"},
     "lab": LOW | {"contests", "protocol"},
+    "session": ENGINE | {"protocol", "entries", "runs", "lab", "live"},
     "live": ENGINE | {"protocol", "simulator", "entries", "runs", "sandbox", "package"},
 }
 PARTS = {

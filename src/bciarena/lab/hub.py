@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -22,12 +24,21 @@ LOST_MS = 100.0  # a trial that lost more frames than this time holds is void
 SILENT_S = 2.0  # a running page that says nothing for so long is told to the operator
 COMMANDS = ("start", "pause", "resume", "abort", "patch")
 CUES = ("arrow", "figure")
+LASTING = ("step", "void")  # what a session that was cut off goes on from must survive a power cut
+CUT = "the session was cut off"
 FLICKERS = ("flicker", "flash")
 
 
 def clock_s() -> float:
     """The hub's clock, the same as LSL's on this machine: monotonic seconds."""
     return time.monotonic()
+
+
+def kept_lines(log: Path | None) -> list[dict[str, Any]]:
+    """The lines of a log; what was cut off in the middle of a line is left out."""
+    if log is None or not log.is_file():
+        return []
+    return [json.loads(line) for line in log.read_bytes().rpartition(b"\n")[0].splitlines()]
 
 
 @dataclass
@@ -50,8 +61,10 @@ class Hub:
         Whether void trials are shown again at the end of the block.
     confirmed : bool
         Whether the warning about flicker was given and read; without it nothing that flickers is started.
-    first_step : int
-        Where the block begins: later than 0 where an earlier sitting of it was cut off.
+    self_paced : bool
+        Whether a key of the subject starts the block; otherwise only the operator does.
+    virtual : bool
+        Whether nobody sits there: the block starts by itself, and keys are pressed for the subject.
     look : mapping
         How cues look and how large the screen is, for the page.
     """
@@ -63,7 +76,8 @@ class Hub:
     lost_ms: float = LOST_MS
     repeat: bool = False
     confirmed: bool = False
-    first_step: int = 0
+    self_paced: bool = False
+    virtual: bool = False
     look: dict[str, Any] = field(default_factory=dict)
     lines: dict[str, list[Send]] = field(default_factory=lambda: {role: [] for role in ROLES})
     index: int = -1
@@ -83,11 +97,38 @@ class Hub:
         own = contest(self.timeline.challenge)
         self._opens, self.words = own.rules.opens, own.answers(self.language)
         self.names = {code: self.words.get(truth, truth) for code, truth in own.rules.truth.items()}
-        self._plan([step.as_json() for step in self.timeline.steps])
-        self.flickers = any(step["kind"] in FLICKERS for step in self.steps)
-        self.void: dict[int, str] = {}  # trial, from 0, to why
-        self.read = self.confirmed  # the subject has read the warning
+        self.read = self.confirmed = self.confirmed or self.virtual  # the subject has read the warning
         self._heard_s: float | None = None
+        self._lock = threading.RLock()  # pages speak in the server's thread, a session in its own
+        self.intro = ""
+        self.not_yet = ""  # why nothing may be started now
+        self._begin(self.timeline)
+
+    def _begin(self, timeline: Timeline) -> None:
+        self.timeline, self.index, self.running, self.state = timeline, -1, False, "waiting"
+        self.frames = self.dropped = 0
+        self.void: dict[int, str] = {}  # trial, from 0, to why
+        self.stamps.clear()
+        self._plan([step.as_json() for step in timeline.steps])
+        self.flickers = any(step["kind"] in FLICKERS for step in self.steps)
+
+    def show(self, timeline: Timeline, log: Path | None = None, intro: str = "") -> None:
+        """Go on with another block. What its log holds already was shown in an earlier sitting that was cut off."""
+        with self._lock:
+            self.log, self.intro = None, intro
+            self._begin(timeline)
+            for line in kept_lines(log):
+                if line["type"] == "step":
+                    self.index = line["index"]
+                elif line["type"] == "void":
+                    self._note_void(line["trial"] - 1, line["reason"])
+            cut = self._open_trial()
+            self.log = log
+            if cut is not None:
+                self._note_void(cut, CUT)
+                self._keep({"type": "void", "trial": cut + 1, "index": self.index, "reason": CUT, "hub_s": None})
+            self.tell("stimulus", self._timeline())
+            self.status()
 
     def _plan(self, steps: list[dict[str, Any]]) -> None:
         self.steps = steps
@@ -97,40 +138,43 @@ class Hub:
 
     def join(self, role: str, send: Send) -> None:
         """Someone connects; a second stimulus page takes the first one's place."""
-        if role == "stimulus" and self.lines[role]:
-            for old in self.lines[role]:
-                old({"type": "command", "name": "abort"})
-            self.lines[role].clear()
-            self._stop("stopped", "another stimulus page took over")
-            self._say("a second stimulus page was opened: it takes over, the first one is stopped")
-        self.lines[role].append(send)
-        if role == "operator" and len(self.lines[role]) > 1:
-            self._say(f"{len(self.lines[role])} operators are connected: commands of each count")
-        self.status()
+        with self._lock:
+            if role == "stimulus" and self.lines[role]:
+                for old in self.lines[role]:
+                    old({"type": "command", "name": "abort"})
+                self.lines[role].clear()
+                self._stop("stopped", "another stimulus page took over")
+                self._say("a second stimulus page was opened: it takes over, the first one is stopped")
+            self.lines[role].append(send)
+            if role == "operator" and len(self.lines[role]) > 1:
+                self._say(f"{len(self.lines[role])} operators are connected: commands of each count")
+            self.status()
 
     def leave(self, role: str, send: Send) -> None:
         """Someone is gone."""
-        if send not in self.lines[role]:
-            return  # a page that another one has taken over from
-        self.lines[role].remove(send)
-        if role == "stimulus" and self.running:
-            self._stop("stopped", "the stimulus page went away")
-            where = f"in trial {self.trial}" if self.trial else "before the first trial"
-            self._say(f"the stimulus page went away {where}; data so far is kept. Reload it, then start to go on")
-        self.status()
+        with self._lock:
+            if send not in self.lines[role]:
+                return  # a page that another one has taken over from
+            self.lines[role].remove(send)
+            if role == "stimulus" and self.running:
+                self._stop("stopped", "the stimulus page went away")
+                where = f"in trial {self.trial}" if self.trial else "before the first trial"
+                self._say(f"the stimulus page went away {where}; data so far is kept. Reload it, then start to go on")
+            self.status()
 
     def hear(self, role: str, message: dict[str, Any], answer: Send) -> None:
         """One message from someone; what is not understood is ignored and said."""
-        if role == "stimulus" and answer not in self.lines[role]:
-            return  # another page has taken over: this one's last words would end a run that goes on
-        if role == "stimulus":
-            self._heard_s = clock_s()
-        kind = message.get("type")
-        handler = getattr(self, f"_on_{kind}", None)
-        if handler is None:
-            self._say(f"a message of unknown type {str(kind)[:20]!r} from {role} was ignored")
-            return
-        handler(message, answer)
+        with self._lock:
+            if role == "stimulus" and answer not in self.lines[role]:
+                return  # another page has taken over: this one's last words would end a run that goes on
+            if role == "stimulus":
+                self._heard_s = clock_s()
+            kind = message.get("type")
+            handler = getattr(self, f"_on_{kind}", None)
+            if handler is None:
+                self._say(f"a message of unknown type {str(kind)[:20]!r} from {role} was ignored")
+                return
+            handler(message, answer)
 
     # -- what may be heard ---------------------------------------------------------------------------------------
 
@@ -142,7 +186,7 @@ class Hub:
         self.refused = None
         about = {"scale": message.get("scale"), "size": message.get("size")}
         self._keep({"type": "hello", "refresh_hz": self.refresh_hz, **about})
-        answer(self._timeline() | {"from_step": self._resume_at()})
+        answer(self._timeline())
         self.status()
 
     def _timeline(self) -> dict[str, Any]:
@@ -150,12 +194,14 @@ class Hub:
         told = json.loads(self.timeline.as_json()) | {"steps": self.steps}
         trials = [[trial.begin, trial.opening, trial.close] for trial in self.trials]
         plan: dict[str, Any] = {"care": self.flickers and not self.read, "trials": trials, "onward": self.onward}
-        plan |= {"lost_ms": self.lost_ms, "look": self.look}
-        return {"type": "timeline", "timeline": told, **plan}
+        plan |= {"lost_ms": self.lost_ms, "look": self.look, "intro": self.intro, "self_paced": self.self_paced}
+        return {"type": "timeline", "timeline": told, "from_step": self._resume_at(), **plan}
 
     def _on_ready(self, message: dict[str, Any], answer: Send) -> None:
         self._keep({"type": "ready", "refresh_hz": self.refresh_hz})
         self.status()
+        if self.virtual and not self._why_not_start():
+            self._on_command({"name": "start"}, answer)
 
     def _on_refused(self, message: dict[str, Any], answer: Send) -> None:
         self.refused = str(message.get("reason"))[:200]
@@ -174,6 +220,8 @@ class Hub:
             self._keep({"type": "read"})
             answer({"type": "care", "value": False})
             self._say("the subject has confirmed the warning")
+        elif self.self_paced and not self._why_not_start():
+            self._on_command({"name": "start"}, answer)
 
     def _on_command(self, message: dict[str, Any], answer: Send) -> None:
         name = message.get("name")
@@ -197,6 +245,8 @@ class Hub:
             return "there is no stimulus page yet: open it first"
         if self.running:
             return "the block is running"
+        if self.not_yet:
+            return f"cannot start: {self.not_yet}"
         if self.refused:
             return f"cannot start: {self.refused}"
         if self.flickers and not self.confirmed:
@@ -212,26 +262,36 @@ class Hub:
             self.state = "paused" if on else "running"
         self._keep({"type": "paused", "value": on, "why": str(message.get("why"))[:40]})
         self.status()
+        if on and self.virtual and message.get("why") == "key":
+            self.tell("stimulus", {"type": "command", "name": "key"})
 
     def _on_void(self, message: dict[str, Any], answer: Send) -> None:
         """The page could not show a trial as planned."""
         self._make_void(str(message.get("reason"))[:200], float(message.get("hub_s") or clock_s()))
 
-    def _make_void(self, reason: str, at_s: float) -> None:
+    def _open_trial(self) -> int | None:
+        """The trial on the screen, from 0; None between trials, and where it is void already."""
         number = next((n for n, t in enumerate(self.trials) if t.begin <= self.index < t.close), None)
-        if number is None or number in self.void:
-            return
+        return None if number in self.void else number
+
+    def _note_void(self, number: int, reason: str) -> None:
         self.void[number] = reason
+        if self.repeat:
+            self._plan(with_repeat(self.steps, self.trials, number))
+
+    def _make_void(self, reason: str, at_s: float) -> None:
+        number = self._open_trial()
+        if number is None:
+            return
         if self.index >= self.trials[number].opening and self.send_code:
             self.send_code(VOID, at_s)  # without its opening code there is no trial in the recording to mark
         told = {"type": "void", "trial": number + 1, "index": self.index, "reason": reason, "hub_s": at_s}
         self._keep(told)
         self.tell("watcher", told)
-        again = "; it will be shown again at the end" if self.repeat else ""
+        self._note_void(number, reason)
         if self.repeat:
-            self._plan(with_repeat(self.steps, self.trials, number))
             self.tell("stimulus", self._timeline() | {"type": "plan"})
-        self._say(f"trial {number + 1} is void: {reason}{again}")
+        self._say(f"trial {number + 1} is void: {reason}{'; it will be shown again at the end' if self.repeat else ''}")
 
     def _on_noticed(self, message: dict[str, Any], answer: Send) -> None:
         """Something happened to the page that may spoil what is shown."""
@@ -241,9 +301,10 @@ class Hub:
 
     def watch(self) -> None:
         """Called now and then: a page that hangs cannot say so itself."""
-        if self.running and self._heard_s is not None and clock_s() - self._heard_s > SILENT_S:
-            self._heard_s = None  # told once, until the page is heard again
-            self._say(f"the stimulus page has not been heard for {SILENT_S:g} s: it may show nothing new")
+        with self._lock:
+            if self.running and self._heard_s is not None and clock_s() - self._heard_s > SILENT_S:
+                self._heard_s = None  # told once, until the page is heard again
+                self._say(f"the stimulus page has not been heard for {SILENT_S:g} s: it may show nothing new")
 
     def _on_step(self, message: dict[str, Any], answer: Send) -> None:
         index = message.get("index")
@@ -317,7 +378,7 @@ class Hub:
 
     def _resume_at(self) -> int:
         """Where a page that comes back goes on: with the next trial that was not begun."""
-        return self.first_step if self.index < 0 else self.onward[self.index]
+        return 0 if self.index < 0 else self.onward[self.index]
 
     def _named(self, code: int) -> str:
         return self.names.get(code) or str(code)
@@ -367,6 +428,9 @@ class Hub:
         try:
             with open(self.log, "a", encoding="utf-8") as file:
                 file.write(json.dumps({"at_s": round(clock_s(), 6), **line}) + "\n")
+                if line["type"] in LASTING:
+                    file.flush()
+                    os.fsync(file.fileno())
         except OSError as error:  # the block goes on: what is on screen matters more than its log
             self.log = None
             self.message = f"the log cannot be written any more ({error.strerror}); the block goes on without it"

@@ -141,6 +141,10 @@ def screened(challenge: str, asked: Screening) -> Timeline:
             raise BadInput(f"--{name}: {book.name} has no such option")
     if asked.subject < 1 or (own.most_people is not None and asked.subject > own.most_people):
         raise BadInput(f"--subject {asked.subject}: give a number from 1{_up_to(own.most_people)}")
+    if asked.split is not None:
+        split_of(book.id, asked.split)
+    if asked.block < 1:
+        raise BadInput(f"--block {asked.block}: blocks are numbered from 1")
     special = own.screen(asked) if own.screen else None
     if special is not None:
         return special

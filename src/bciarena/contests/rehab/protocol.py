@@ -31,7 +31,7 @@ def block(place: Place) -> Timeline:
         script.add(1.0, "gap")
         script.add(EYES_S, "eyes_open", 7)
         script.add(EYES_S, "eyes_closed", 8)
-        script.add(PAUSE_S, "gap")
+        script.add(PAUSE_S, "gap", wait="key")  # 闭眼结束后被试按任意键开始运动想象
     script.add(1.0, "gap", 242)
     script.linger(rng, packet_n)
     for code in map(int, codes):

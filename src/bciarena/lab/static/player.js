@@ -30,6 +30,7 @@ export class Player {
     this.total = 0;
     this.unseen = []; // answers that no frame has shown yet
     link.on("timeline", (message) => this.load(message));
+    link.on("over", () => { this.over = true; });
     link.on("care", (message) => this.care(message.value));
     link.on("plan", (message) => this.plan(message));
     link.on("command", (message) => this.command(message));
@@ -52,8 +53,9 @@ export class Player {
     this.entered = -1;
     this.stage.look = message.look ?? {};
     const wanted = [...new Set(this.steps.flatMap((s) => (s.params.hz ? [s.params.hz, ...(s.params.others_hz ?? [])] : [])))];
-    this.stage.message(null);
+    this.stage.message(message.self_paced ? SAID.press_start : null);
     this.care(message.care);
+    this.intro(message.intro);
     const reason = refusal(this.refreshHz ?? 60, wanted);
     this.stage.begin?.(this.timeline, this);
     if (reason) {
@@ -70,6 +72,13 @@ export class Player {
   // The warning before anything that flickers: a key says that it was read.
   care(needed) { document.getElementById("care").hidden = !needed; }
 
+  // What the subject is to do, before a part of the session.
+  intro(text) {
+    const place = document.getElementById("intro");
+    place.hidden = !text;
+    place.querySelector("p").textContent = text ?? "";
+  }
+
   // What is still to come may change while a block runs: a void trial is shown again.
   plan({ timeline, trials, onward, lost_ms }) {
     this.steps = timeline.steps;
@@ -82,6 +91,7 @@ export class Player {
     if (name === "pause") this.paused = true;
     if (name === "resume") this.paused = false;
     if (name === "abort") this.stop("aborted");
+    if (name === "key") this.key();
     if (name === "patch") this.stage.patch = !this.stage.patch;
   }
 
@@ -92,6 +102,7 @@ export class Player {
     if (this.entered >= 0) this.index = this.onward[this.index]; // what was cut is not shown again, its codes are not sent twice
     this.entered = -1;
     this.stage.message(null);
+    this.intro("");
     requestAnimationFrame((stamp) => this.frame(stamp));
   }
 
@@ -104,7 +115,7 @@ export class Player {
   lost() {
     this.running = false;
     this.timeline = null;
-    this.stage.message(SAID.lost);
+    this.stage.message(this.over ? SAID.finished : SAID.lost);
     this.stage.draw(null, 0, this);
   }
 

@@ -1,0 +1,266 @@
+"""A session from its first block to its last: pages, recording and entry at once. Cut off anywhere, it goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from bciarena.contests import contest
+from bciarena.entries.opened import opened
+from bciarena.errors import BadInput
+from bciarena.lab.app import make_app
+from bciarena.lab.hub import Hub
+from bciarena.live.recorder import Recorder
+from bciarena.live.streams import CodesOut, LiveIn, need_lsl
+from bciarena.live.traces import traces
+from bciarena.processes import dies_with, own_environment, own_python
+from bciarena.runs import Result
+from bciarena.session.blocks import Place
+from bciarena.session.decoding import Decoder
+from bciarena.session.plan import Part, Plan, practice
+from bciarena.writing import whole_file
+
+Say = Callable[[str], None]
+TAIL_S = 0.3  # recorded behind the last frame of a block
+LOOK_S = 0.1
+HOLD_S = 0.25  # nobody waits for a recorder: codes that come late still find their sample
+
+
+class HubSide:
+    """The hub as recorder and traces know a lab's page: here it is in the same process."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    def send(self, message: dict[str, Any]) -> None:
+        self._hub.hear("watcher", message, lambda told: None)
+
+
+class Headset(threading.Thread):
+    """Reads the stream in a thread of its own: to the recorder, to the entry, to the operator's traces."""
+
+    def __init__(self, plan: Plan, folder: Path, block: int, decoder: Decoder | None, hub: Hub, say: Say) -> None:
+        super().__init__(daemon=True)
+        book, self.tell = plan.book, say
+        self.source = LiveIn(plan.stream, book.channels, book.rate, tell=say, hold_s=0.02 if decoder else HOLD_S)
+        self.recorder = Recorder(folder, book, plan.subject, block, say)
+        self.decoder, self.see = decoder, traces(book, HubSide(hub))  # type: ignore[arg-type]
+        self.packet_n, self.until_s, self.cut = book.packet_n, float("inf"), threading.Event()
+
+    def run(self) -> None:
+        while not self.cut.is_set() and (self.source.last_s or 0.0) < self.until_s:
+            eeg, codes = self.source.read()
+            if eeg.shape[1]:
+                self._take(eeg, codes)
+        # The last packet must have something in it: it is the one that says that nothing follows.
+        while not self.cut.is_set() and not self.recorder.samples % self.packet_n:
+            eeg, codes = self.source.read()
+            self._take(eeg[:, :1], codes[:1])
+
+    def _take(self, eeg: Any, codes: Any) -> None:
+        self.recorder.add(eeg, codes)
+        self.see(eeg)
+        if self.decoder:
+            self.decoder.feed.add(eeg, codes, self.source.last_s or 0.0)
+
+    def finish(self, until_s: float) -> None:
+        """Read on up to a time, then write what was recorded."""
+        self.until_s = until_s
+        self.join()
+        self.close()
+
+    def stop(self) -> None:
+        self.cut.set()
+        self.join()
+        self.close()
+
+    def close(self) -> None:
+        self.source.close()
+        counts = {"lost_samples": self.source.lost_n, "reconnects": self.source.reconnects}
+        self.recorder.finish(counts)
+
+
+def run_session(
+    plan: Plan, *, virtual: bool = False, host: str = "127.0.0.1", port: int = 8010, stop: threading.Event, say: Say
+) -> dict[str, Any]:
+    """Play what is left of a plan; returns where the data lies and the scores of what was decoded."""
+    _claim(plan)
+    scores: dict[str, Result] = {}
+    todo = [(part, block) for part in plan.parts for block in part.blocks if not _place(plan, part, block).done]
+    if todo:
+        with _lab(plan, host, port, virtual, say) as hub:
+            for part in plan.parts:
+                if any(one is part for one, _ in todo):
+                    result = _play(plan, part, hub, stop, say)
+                    if result:
+                        scores[part.split] = result
+            hub.not_yet = "the session is over"
+            hub.tell("stimulus", {"type": "over"})
+            time.sleep(LOOK_S)  # the page hears it before its line is cut
+    else:
+        say(f"{plan.out}: every block of the plan is recorded")
+    return {"data": str(plan.out / "data"), "scores": {split: result["score"] for split, result in scores.items()}}
+
+
+def _claim(plan: Plan) -> None:
+    """The session's folder belongs to one plan: what goes on must be what was begun."""
+    kept, text = plan.out / "plan.toml", plan.path.read_text("utf-8")
+    if kept.is_file():
+        if kept.read_text("utf-8") != text:
+            raise BadInput(f"{plan.out}: holds a session of another plan ({kept}); choose another out")
+        return
+    if plan.out.exists() and any(plan.out.iterdir()):
+        raise BadInput(f"{plan.out}: exists and holds no session; choose another out")
+    with whole_file(kept) as beside:
+        beside.write_text(text, "utf-8")
+
+
+def _place(plan: Plan, part: Part, block: int) -> Place:
+    return Place(plan.out, part.split, plan.subject, block)
+
+
+@contextmanager
+def _lab(plan: Plan, host: str, port: int, virtual: bool, say: Say) -> Iterator[Hub]:
+    """The pages, the stream of codes, and the virtual subject if nobody sits there."""
+    import uvicorn
+
+    first = plan.parts[0]
+    look = {"cue": plan.cue, "distance_cm": plan.distance_cm, "width_cm": plan.screen_cm}
+    codes = CodesOut(plan.stream)
+    hub = Hub(
+        plan.timeline(first, first.blocks[0]), None, codes.push, language=plan.language, lost_ms=plan.lost_ms,
+        repeat=plan.repeat_void, self_paced=True, virtual=virtual, look=look,
+    )  # fmt: skip
+    hub.not_yet = "the recording is not ready yet"
+    server = uvicorn.Server(uvicorn.Config(make_app(hub), host=host, port=port, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while thread.is_alive() and not server.started:
+        time.sleep(LOOK_S)
+    if not server.started:
+        raise BadInput(f"--port {port}: the pages cannot be served there; is another lab running?")
+    address = f"http://{host}:{port}"
+    say(f"{plan.challenge}: operator {address}/operator, stimulus {address}/stage")
+    try:
+        with ExitStack() as stack:
+            if virtual:
+                stack.enter_context(_somebody(plan, address))
+            yield hub
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        codes.close()
+
+
+@contextmanager
+def _somebody(plan: Plan, address: str) -> Iterator[None]:
+    """A virtual subject, in a process of its own."""
+    words = ["--challenge", plan.challenge, "--hub", address, "--stream", plan.stream]
+    words += ["--subject", str(plan.subject), "--seed", str(plan.seed)]
+    process = subprocess.Popen(
+        own_python("bciarena", "live", "subject", *words), env=own_environment(), stderr=subprocess.DEVNULL,
+        preexec_fn=dies_with(os.getpid()),
+    )  # fmt: skip
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _play(plan: Plan, part: Part, hub: Hub, stop: threading.Event, say: Say) -> Result | None:
+    """The blocks of a part that are not yet recorded."""
+    intro = contest(plan.challenge).words.get(plan.language, {}).get("stage", {})
+    text = str(intro.get(f"intro_{part.split}", intro.get("intro", "")))
+    places = [_place(plan, part, block) for block in part.blocks]
+    with ExitStack() as stack:
+        decoder = None
+        if part.entry:
+            entry = stack.enter_context(opened(part.entry, plan.book, sandbox=plan.sandbox, model=part.model))  # type: ignore[arg-type]
+            decoder = Decoder(entry, plan.out / "runs" / part.split, plan.subject, _answers(hub), say)
+        try:
+            if part.practice and not any(place.sittings() or place.done for place in places):
+                hub.show(practice(plan.timeline(part, part.blocks[0]), part.practice), intro=text)
+                hub.not_yet = ""
+                _wait_over(hub, stop)
+            for number, place in enumerate(places, 1):
+                if not place.done:
+                    _sit(plan, part, place, number, hub, decoder, text, stop, say)
+        except BaseException:
+            if decoder:
+                decoder.abandon()
+            raise
+        if decoder is None:
+            return None
+        about = {"entry": part.entry, "name": entry.package.name, "model": str(part.model or ""), "live": plan.stream}
+        return decoder.finish(places[0].data, {**about, "subject": plan.subject})
+
+
+def _answers(hub: Hub) -> Callable[[Any, float], None]:
+    def told(value: Any, sample_s: float) -> None:
+        hub.hear("watcher", {"type": "answer", "value": value, "sample_s": sample_s}, lambda message: None)
+
+    return told
+
+
+def _sit(
+    plan: Plan, part: Part, place: Place, number: int, hub: Hub, decoder: Decoder | None, intro: str,
+    stop: threading.Event, say: Say,
+) -> None:  # fmt: skip
+    """One block, or what is left of it."""
+    start = place.recorded(plan.book)
+    again = f", going on after {start / plan.book.rate:.0f} s" if start else ""
+    say(f"{part.split} block {place.block}{again}: waiting for {plan.stream!r} and the stimulus page")
+    place.log.parent.mkdir(parents=True, exist_ok=True)
+    _wait_for_stream(plan.stream, stop)
+    if decoder:
+        decoder.feed.begin(number, start)
+    headset = Headset(plan, place.next_sitting(), place.block, decoder, hub, _teller(hub, say))
+    headset.start()
+    try:
+        hub.not_yet = ""
+        hub.show(plan.timeline(part, place.block), place.log, intro)
+        _wait_over(hub, stop)
+    except BaseException:
+        headset.stop()
+        raise
+    finally:
+        hub.not_yet = "the recording is not ready yet"
+    headset.finish(time.monotonic() + TAIL_S)
+    if decoder:
+        decoder.feed.end(headset.source.last_s or 0.0, number == len(part.blocks))
+    place.join(plan.book)
+    say(f"{part.split} block {place.block}: recorded, {len(hub.void)} of {len(hub.trials)} trials void")
+
+
+def _wait_for_stream(name: str, stop: threading.Event) -> None:
+    """An amplifier may be switched on at leisure."""
+    lsl = need_lsl()
+    while not lsl.resolve_streams(timeout=1.0, name=name):
+        if stop.is_set():
+            raise KeyboardInterrupt
+
+
+def _teller(hub: Hub, say: Say) -> Say:
+    def tell(text: str) -> None:
+        say(text)
+        hub.hear("watcher", {"type": "note", "text": text}, lambda message: None)
+
+    return tell
+
+
+def _wait_over(hub: Hub, stop: threading.Event) -> None:
+    while hub.state != "finished":
+        if stop.wait(LOOK_S):
+            raise KeyboardInterrupt
