@@ -1,4 +1,4 @@
-"""BCI Arena: plays EEG recordings to decoding algorithms packet by packet and referees them by contest rules.
+"""BCI Arena: plays EEG recordings to decoding algorithms packet by packet and scores them by contest rules.
 
 The names in ``__all__`` are the public Python interface (docs/python.md); ``bciarena.decoders`` has its own index.
 """

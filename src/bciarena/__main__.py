@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-# Python has put the present folder first (unless told -P): nothing lying there is to be imported, but for ourselves.
+# Python puts the current folder first on the path (unless started with -P); nothing but ourselves may come from there.
 if not sys.flags.safe_path and Path(sys.path[0]) != Path(__file__).parents[1]:
     del sys.path[0]
 

@@ -1,4 +1,4 @@
-"""The one progress bar, for people who wait at a terminal."""
+"""The progress bar."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def progress_bar(stays: bool = False) -> Progress:
     Parameters
     ----------
     stays : bool
-        Whether it is still to be seen when all is done. One that goes is silent where there is no terminal.
+        Whether it remains visible at the end. One that does not is silent where there is no terminal.
     """
     console = Console(stderr=True)
     return Progress(

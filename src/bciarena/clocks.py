@@ -1,7 +1,7 @@
-"""Whether this machine keeps time fairly now: a fixed piece of work, timed, against the best it took here.
+"""Whether this machine is quiet enough to time runs: a fixed piece of work, compared with its best time here.
 
-What is measured as an entry's computing time also depends on who else computes on the machine. The reference load shows
-by how much, without anything of the entry in it.
+An entry's measured computing time also depends on what else the machine is doing. The reference load shows by how much,
+independently of the entry.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bciarena.places import cache_folder
 from bciarena.writing import whole_file
 
 PIECES, STEPS = 10, 30_000  # together some tens of milliseconds: several turns of the kernel's scheduler
-BEST_KEPT_S = 7 * 86400.0  # a virtual machine may be moved to a slower host: then the best of the past says nothing
+BEST_KEPT_S = 7 * 86400.0  # a virtual machine may be moved to a slower host, which makes older bests meaningless
 FACTOR = 2.0
 VARIABLE = "ARENA_DISTURBED"
 
@@ -27,7 +27,7 @@ VARIABLE = "ARENA_DISTURBED"
 class Reference(NamedTuple):
     """How long the reference load took now, and at best on this machine with this Python within a week.
 
-    The best is that of single pieces, which are done undisturbed now and then on a busy machine, too.
+    The best is that of single pieces, some of which are undisturbed even on a busy machine.
     """
 
     took_s: float
@@ -50,14 +50,14 @@ def reference_load(folder: Path | None = None) -> Reference:
         best_s = quickest_s
     if not 0 < best_s < quickest_s:
         best_s = quickest_s
-        # Where the cache cannot be written this moment's quickest piece is all there is.
+        # Where the cache cannot be written, the quickest piece of this measurement has to do.
         with suppress(OSError), whole_file(path) as beside:
             beside.write_text(f"{best_s!r}\n")
     return Reference(took_s, best_s)
 
 
 def piece_s(steps: int = STEPS) -> float:
-    """One piece of the work: integers, no library, no memory to speak of; gives the seconds it took."""
+    """One piece of the work: integers, no library, hardly any memory. Returns the seconds it took."""
     began_s = time.perf_counter()
     state = 1
     for _ in range(steps):
@@ -66,12 +66,12 @@ def piece_s(steps: int = STEPS) -> float:
 
 
 def disturbed_factor() -> float:
-    """From how many times the best on a machine counts as disturbed; ``inf``: never."""
+    """A machine slower than its best by more than this factor counts as disturbed; ``inf``: never."""
     text = os.environ.get(VARIABLE) or str(FACTOR)
     try:
         factor = float(text)
     except ValueError:
         factor = 0.0
     if not factor > 1:
-        raise BadInput(f"{VARIABLE}={text}: must be a number above 1, or inf to play on a disturbed machine, too")
+        raise BadInput(f"{VARIABLE}={text}: must be a number above 1, or inf to play on a disturbed machine as well")
     return factor

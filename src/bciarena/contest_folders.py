@@ -24,17 +24,17 @@ class Finding(NamedTuple):
     """One thing that was looked at."""
 
     part: str
-    problem: str  # empty: it is well
+    problem: str  # empty: nothing is wrong
     note: str = ""
 
 
 def write_contest_folder(folder: Path) -> list[str]:
-    """Write a small working contest; gives the names of its files."""
+    """Write a small working contest and return the names of its files."""
     name = folder.resolve().name.lower()
     if not NAME.fullmatch(name):
-        raise BadInput(f"{folder}: the folder's name becomes the contest's: small letters, digits, - and _, please")
+        raise BadInput(f"{folder}: the folder's name becomes the contest's: use small letters, digits, - and _")
     if folder.exists() and any(folder.iterdir()):
-        raise BadInput(f"{folder}: is there already; choose a new folder")
+        raise BadInput(f"{folder}: exists already; choose a new folder")
     for source in sorted(path for path in TEMPLATE.rglob("*") if path.is_file() and path.suffix != ".pyc"):
         text = source.read_text("utf-8").replace("__NAME__", name).replace("__TITLE__", name.capitalize())
         target = folder / source.relative_to(TEMPLATE)
@@ -44,7 +44,7 @@ def write_contest_folder(folder: Path) -> list[str]:
 
 
 def check_folder(folder: Path) -> list[Finding]:
-    """Look at every part of a contest's folder; the first problem that hides all others ends the list."""
+    """Check every part of a contest's folder; a problem that makes further checks impossible ends the list."""
     try:
         contest = add(load(folder))
     except BadInput as error:
@@ -57,7 +57,7 @@ def check_folder(folder: Path) -> list[Finding]:
 
 
 def _rules(book: Rulebook) -> Iterator[str]:
-    """What a rulebook says that cannot be meant."""
+    """Contradictions and impossible values of a rulebook."""
     asked = {truth for code, truth in book.truth.items() if code not in book.idle}
     if not asked:
         yield "truth: no code opens a trial that asks for an answer"
@@ -70,7 +70,7 @@ def _rules(book: Rulebook) -> Iterator[str]:
     elif shown := [code for code, truth in book.truth.items() if book.mask[code] == code and len(asked) > 1]:
         yield f"mask: code {shown[0]} reaches the entry as it is and tells the truth ({book.truth[shown[0]]})"
     if overlap := sorted(set(book.truth) & set(book.masked)):
-        yield f"masked: {overlap[0]} opens a trial and stands for a truth taken out at the same time"
+        yield f"masked: {overlap[0]} cannot both open a trial and stand for a masked truth"
     if len(set(book.channels)) != len(book.channels) or not book.channels:
         yield "channels: give each row one name of its own"
     if book.rate < 1 or book.packet_n < 1:
@@ -82,20 +82,20 @@ def _rules(book: Rulebook) -> Iterator[str]:
 
 
 def _score(book: Rulebook) -> Iterator[str]:
-    """What the score code does on made-up trials."""
+    """What the score code does on synthetic trials."""
     try:
         scores = [book.score(made_up(book, skill)) for skill in RUNS]
         again = [book.score(made_up(book, skill)).score for skill in RUNS]
         book.score([])
         json.dumps([one.metrics for one in scores])
-    except Exception as error:  # score code of a stranger's contest: whatever it raises is the finding
+    except Exception as error:  # foreign score code: whatever it raises is the finding
         yield f"{type(error).__name__}: {error}"
         return
     values = [one.score for one in scores]
     if not all(isfinite(value) for value in values):
-        yield "gives a score that is no finite number"
+        yield "the score is not a finite number"
     if values != again:
-        yield "gives another score for the same trials: a score must depend on nothing else"
+        yield "the same trials give different scores: a score must depend on nothing else"
     if values[-1] <= values[0]:
         yield f"all answers right give {values[-1]:g}, none right {values[0]:g}: more must be better"
     if book.digest != replace(book).digest:
@@ -189,4 +189,4 @@ PARTS: dict[str, Callable[[Contest], str]] = {
     "baseline": _entry("baseline"),
     "reference": _entry("reference"),
 }
-"""Every optional part, and how it is looked at."""
+"""Every optional part, and how it is checked."""

@@ -1,6 +1,6 @@
 """The demo: five contests on simulated recordings, the reference entries trained and played through the real queue.
 
-Every step looks first whether its result is there, so an interrupted build goes on and a second start is quick.
+Every step first checks whether its result exists, so an interrupted build continues and a second start is quick.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ TEAMS = {"": "Arena reference", "-baseline": "Arena baseline"}
 
 @dataclass(frozen=True)
 class Show:
-    """A demo contest, from its folder's demo.toml: what is simulated for it, small enough for a laptop and a coffee.
+    """A demo contest, from its folder's demo.toml: what is simulated for it, small enough for a laptop.
 
     Attributes
     ----------
     blocks : dict of str to int
         Blocks of each set; the first set is played, the others are for training.
     effort : int
-        How long simulating and training take, against the other contests: the longest are simulated first and
+        How long simulating and training take, relative to the other contests: the longest are simulated first and
         trained last, while others play.
     """
 
@@ -104,7 +104,7 @@ class _Steps:
         return lambda: self.to(task, self.shown.tasks[task].completed + 1)
 
     def to(self, task: TaskID, completed: float) -> None:
-        """Move a line; where nobody sees it move (a log file), whole steps are written out."""
+        """Advance a line; without a terminal (a log file), print whole steps."""
         at = self.shown.tasks[task]
         whole = int(completed) > int(at.completed)
         self.shown.update(task, completed=completed)
@@ -116,7 +116,7 @@ class _Steps:
 
 
 def _folder(data: Path, show: Show, split: str) -> Path:
-    """Training sets lie together, as `arena train` wants them; what is played lies apart."""
+    """Training sets share a folder, as `arena train` expects; the set that is played has its own."""
     if split == show.played:
         return data / f"{show.challenge}-{split}"
     return data / f"{show.challenge}-training" / split if len(show.blocks) > 2 else data / f"{show.challenge}-training"
@@ -186,7 +186,7 @@ def _train_one(site: Site, one: Reference) -> None:
 
 
 def _submit(site: Site, owner_id: int, one: Reference) -> None:
-    """A reference entry as a version of a house team, submitted once."""
+    """Submit a reference entry once, as a version of one of our own teams."""
     with site.session(writes=True) as session:
         owner = session.get_one(Account, owner_id)
         model = _model(site, one) if one.needs_model else None
@@ -217,7 +217,7 @@ def _enter_and_play(site: Site, owner_id: int, cores: int, step: _Steps) -> None
     More at once would be slower: an entry and its referee wait for each other in turns of microseconds.
     """
     given = os.environ.get(clocks.VARIABLE)
-    os.environ[clocks.VARIABLE] = given or "inf"  # others are being trained beside: no run waits for a quiet machine
+    os.environ[clocks.VARIABLE] = given or "inf"  # training goes on at the same time: no run waits for a quiet machine
     known = _shown_references()
     task = step.shown.add_task("playing reference entries", total=len(known))
     work = Work(site.queue, site.storage, LocalEngine(site.storage, max(cores // 2, 1)), say=step.say)

@@ -1,6 +1,6 @@
-"""The three kinds of trouble: wrong input, a failing entry, and our own fault.
+"""The three kinds of error: wrong input, a failing entry, and our own fault.
 
-They are different types because they end differently: wrong input is told in one line (exit 2), a failing
+They are different types because they end differently: wrong input is reported in one line (exit 2), a failing
 entry gets a final verdict (exit 1), and a fault of ours is retried and shown to the operator (exit 3).
 """
 
@@ -16,7 +16,7 @@ class BadInput(ArenaError):
 
 
 class EntryFailed(ArenaError):
-    """The entry is to blame.
+    """The entry is at fault.
 
     Parameters
     ----------

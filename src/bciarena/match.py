@@ -1,7 +1,7 @@
 """One run of one entry: the only place where packet source, referee and player meet.
 
 A *player* brings the entry's code to life (in this process, or in a box) and passes on its three verbs: ``next``,
-``report``, and how it ended. Position and time are counted here, never told by the entry.
+``report``, and how it ended. Position and time are counted here, never taken from the entry.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PROGRESS_EVERY = 64  # packets
 
 
 class End(NamedTuple):
-    """How a run ended, as the player saw it. ``outside``: perhaps by somebody else's hand, not the entry's."""
+    """How a run ended, as the player saw it. ``outside``: possibly killed from outside, not by the entry's doing."""
 
     verdict: Verdict
     reason: str = ""
@@ -139,7 +139,7 @@ class Match:
         return packet
 
     def report(self, value: Any) -> None:
-        """Take a report at the present position."""
+        """Take a report at the current position."""
         if self.part_over:
             return  # in the whole recording the entry would be in the next subject by now
         line = self._desk.report(value, time.perf_counter() - self._out_at)

@@ -1,4 +1,4 @@
-"""What an entry is once it has been unpacked: plain values that the box, the checker and the site pass around."""
+"""An unpacked entry, as plain values that the box, the checker and the site share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Package:
     target : str
         File and class, relative to root: ``Algorithm/AlgorithmImplementMI.py:AlgorithmImplementMI``.
     python : str or None
-        The version it names, ``3.8``; ``platform`` for our own reference entries; None: it does not care.
+        The version it names, ``3.8``; ``platform`` for our own reference entries; None: any.
     requirements : Path or None
         Its requirements.txt, if it has one that asks for anything.
     digest : str
@@ -32,9 +32,9 @@ class Package:
     contest_python : str
         The version its contest ran, for an entry that names none.
     problems : tuple of str
-        What was seen to be wrong where a stranger's archive was read.
+        What was found to be wrong when an uploaded archive was read.
     image : str
-        The libraries it counts on, by the name of an image.
+        The image whose libraries it expects.
     unpacked : int
         Bytes its archive held, whether they belong to the entry or not.
     """

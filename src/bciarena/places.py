@@ -1,4 +1,4 @@
-"""Where things lie that may be lost and made again."""
+"""The folder for files that can be made again."""
 
 from __future__ import annotations
 

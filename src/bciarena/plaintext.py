@@ -1,4 +1,4 @@
-"""Strangers' words for people's eyes and programs: one place decides what may stand in a line, a log or a table."""
+"""Text from outside made harmless: this module decides what may appear in a line, a log or a table."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import unicodedata
 from typing import Any
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""With these a spreadsheet takes a cell for a formula."""
+"""A spreadsheet takes a cell that begins with one of these for a formula."""
 
 
 def is_plain(sign: str) -> bool:
-    """Whether a character only shows itself: no control, no change of direction, no half of a pair."""
+    """Whether a character is merely displayed: no control, no change of direction, no surrogate."""
     return sign.isprintable() or unicodedata.category(sign) == "Zs"
 
 
@@ -35,7 +35,7 @@ def json_text(value: Any, indent: int | None = 1) -> str:
 
 
 def table_cell(value: Any) -> Any:
-    """A cell of a table for export: a text that a spreadsheet would compute gets an apostrophe before it."""
+    """A cell for export: a text that a spreadsheet would compute gets a leading apostrophe."""
     if not isinstance(value, str):
         return value
     text = clean(value)

@@ -1,4 +1,4 @@
-"""A match played by hand in the process of the algorithm: what the main.py of a companion package stands on.
+"""A match played by hand in the algorithm's own process: the basis of a companion package's main.py.
 
 This module, and everything of ours that it imports, is copied into companion packages (see entries.engine) and runs
 there under the contests' Pythons, 3.8 and later, with numpy alone.
@@ -36,7 +36,7 @@ class Rehearsal:
         self.restart()
 
     def restart(self) -> None:
-        """Forget all reports and begin anew with the first packet."""
+        """Forget all reports and start again with the first packet."""
         self._ledger = Ledger({"challenge": self.rulebook.id})
         self._match = Match(self.rulebook, Stream(self.rulebook, self._recording), self._ledger)
         self._said = -1
@@ -58,7 +58,7 @@ class Rehearsal:
         return packet
 
     def report(self, value: Any) -> None:
-        """An answer, at the present position."""
+        """An answer, at the current position."""
         self._match.report(value)
 
     def score(self) -> dict[str, Any]:

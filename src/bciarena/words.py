@@ -17,7 +17,7 @@ Tables = Mapping[str, Mapping[str, str]]
 
 
 def read_words(folder: Path) -> dict[str, Tables]:
-    """The tables of a folder by language; what a language does not have it says in English."""
+    """The tables of a folder by language; what a language lacks is in English."""
     found: dict[str, Tables] = {}
     for language in LANGUAGES:
         path = folder / f"words.{language}.toml"
@@ -26,7 +26,7 @@ def read_words(folder: Path) -> dict[str, Tables]:
         except (OSError, ValueError) as error:
             raise BadInput(f"{path}: {error}") from error
         if loose := [name for name, table in own.items() if not isinstance(table, dict)]:
-            raise BadInput(f"{path}: {loose[0]}: stands outside a table; write it under [page]")
+            raise BadInput(f"{path}: {loose[0]}: is outside any table; put it under [page]")
         english = found.get("en", {})
         found[language] = {table: {**english.get(table, {}), **own.get(table, {})} for table in {**english, **own}}
     return found

@@ -14,7 +14,7 @@ from bciarena.errors import BadInput
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a name beside ``path`` to write to; rename it when all went well, remove it otherwise."""
+    """Yield a name beside ``path`` to write to; rename it on success, remove it otherwise."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = _beside(path)
     try:
@@ -26,7 +26,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def wanted_file(path: Path) -> Iterator[Path]:
-    """``whole_file`` for a name that the user gave: what cannot be written is told in one line."""
+    """``whole_file`` for a name that the user gave: a file that cannot be written is reported in one line."""
     try:
         with whole_file(path) as beside:
             yield beside
@@ -36,11 +36,11 @@ def wanted_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
-    """Give a folder beside ``path`` to fill; it takes its place when all went well and is removed otherwise.
+    """Yield a folder beside ``path`` to fill; it takes its place on success and is removed otherwise.
 
     What is at ``path`` already is replaced when it is an empty folder, or with ``force``; else BadInput is raised.
     """
-    import fcntl  # not where a companion package may run
+    import fcntl  # missing on some systems where companion packages run
 
     path = path.absolute()
     refuse_existing(path, force)
@@ -91,7 +91,7 @@ def _alone(path: Path, beside: Path) -> None:
 
 @contextmanager
 def wanted_folder(path: Path, force: bool = False) -> Iterator[Path]:
-    """``whole_folder`` whose filling does nothing but write: a full disk is told in one line, too."""
+    """``whole_folder`` for code that does nothing but write: a full disk, too, is reported in one line."""
     try:
         with whole_folder(path, force) as beside:
             yield beside
@@ -100,7 +100,7 @@ def wanted_folder(path: Path, force: bool = False) -> Iterator[Path]:
 
 
 def refuse_existing(path: Path, force: bool = False) -> None:
-    """BadInput where something lies that must not be replaced unasked."""
+    """Raise BadInput where something exists that must not be replaced without ``force``."""
     if path.exists() and not path.is_dir():
         raise BadInput(f"{path}: is a file; give a folder")
     if path.is_dir() and any(path.iterdir()) and not force:

@@ -133,7 +133,7 @@ WRONG = {
     "a score that is not a number": ("score.py", "return {\n", "return {'x': bits / 0, \n", "RuntimeWarning"),
     "a timeline without trials": ("protocol.py", '"imagine", int(code)', '"imagine", 77', "opens a trial"),
     "words that are no TOML": ("words.en.toml", "[answers]", "[answers", "words.en.toml"),
-    "words outside a table": ("words.en.toml", "[page]\n", "", "about: stands outside a table"),
+    "words outside a table": ("words.en.toml", "[page]\n", "", "about: is outside any table"),
     "words nobody says": ("words.en.toml", "2 =", "9 =", "9: not in the vocabulary"),
     "a class that is not there": ("baseline/entry.py", "class Entry", "class Other", "no class Entry"),
 }

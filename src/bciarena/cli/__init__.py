@@ -22,14 +22,14 @@ from bciarena.plaintext import clean
 PASSWORD_IN_URL = re.compile(r"://[^/@\s]*:[^/@\s]+@")
 DONE, ENTRY_FAILED, WRONG_USE, OUR_FAULT = 0, 1, 2, 3
 MENDED_BY_USER = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENAMETOOLONG}
-"""Troubles of a machine that are told in one line: a full or read-only disk, rights, names."""
+"""Problems of the machine that one line explains: a full or read-only disk, permissions, names."""
 
 
 def build() -> typer.Typer:
     """The whole command tree."""
     app = typer.Typer(
         name="arena",
-        help="Plays EEG recordings to decoding algorithms and referees them by contest rules.",
+        help="Plays EEG recordings to decoding algorithms and scores them by contest rules.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -83,10 +83,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"arena: our fault: {clean(str(error))}", file=sys.stderr)
         return OUR_FAULT
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nobody to tell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads our output any more
         return DONE
     except Exception as error:
-        # Wrong use has another type in every version of typer and click; all of them can say what was wrong.
+        # The type of a usage error differs between versions of typer and click; all of them have this method.
         if hasattr(error, "format_message"):
             print(f"arena: {clean(error.format_message())} (see arena --help)", file=sys.stderr)
             return WRONG_USE
@@ -98,14 +98,14 @@ def main(arguments: list[str] | None = None) -> int:
         where = traceback.extract_tb(error.__traceback__)[-1]
         print(
             f"arena: our fault: {type(error).__name__}: {clean(str(error))} ({where.name}, line {where.lineno}); "
-            "set ARENA_DEBUG=1 for the whole story",
+            "set ARENA_DEBUG=1 for the traceback",
             file=sys.stderr,
         )
         return OUR_FAULT
 
 
 def _theirs(error: Exception) -> str:
-    """What a user can mend, in words; empty for what is ours to mend."""
+    """What the user can fix, in words; empty for our own bugs."""
     if isinstance(error, OSError) and error.errno in MENDED_BY_USER:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}; make room or choose another place, and try again"

@@ -1,4 +1,4 @@
-"""Shared by arena submit and arena status: waiting for a run on a site, and telling what it is."""
+"""Shared by arena submit and arena status: waiting for a run on a site, and describing it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def follow_run(client: Client, run_id: int) -> dict[str, Any]:
             if run["state"] != said and not shown.console.is_terminal:
                 shown.console.print(words, highlight=False)
             said = run["state"]
-            # The interval is drawn just after the run has ended.
+            # The interval is computed just after the run has ended.
             if run["final"] and (run["ranked"] is not None or run["state"] not in ("scored", "failed")):
                 return run
             time.sleep(PAUSE_S)
@@ -55,6 +55,6 @@ def _words(run: dict[str, Any]) -> str:
 
 
 def result_of(run: dict[str, Any]) -> None:
-    """A run that failed by its own fault ends the command as `arena run` would."""
+    """End the command as `arena run` would for a run whose entry failed."""
     if run["state"] == "failed":
         raise EntryFailed(run["verdict"], run["reason"])

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 Image = Annotated[
-    str | None, typer.Option("--image", metavar="NAME", help="Libraries of a contest's year, as wrc2022-py3.8.")
+    str | None, typer.Option("--image", metavar="NAME", help="Libraries of a contest year, e.g. wrc2022-py3.8.")
 ]
 Requirements = Annotated[
-    Path | None, typer.Option("--requirements", metavar="FILE", help="A list of libraries beside the entry's own.")
+    Path | None,
+    typer.Option("--requirements", metavar="FILE", help="A list of libraries in addition to the entry's own."),
 ]

@@ -1,4 +1,4 @@
-"""What arena run and arena train share: checks of what was typed, and progress for people who wait."""
+"""What arena run and arena train share: checks of the options, and progress display."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOUD = "arena: WARNING: --sandbox none: the entry runs with your rights and sees
 
 
 class checked:
-    """Each gives the value back, or says what is wrong with it."""
+    """Each returns the value, or says what is wrong with it."""
 
     @staticmethod
     def challenge(entry: str, given: str | None) -> str:
@@ -48,14 +48,14 @@ class checked:
 
 
 def shown_live() -> Callable[[bytes], str]:
-    """What an entry prints, piece by piece, as text that a terminal only shows; a carriage return ends a line."""
+    """Decodes what an entry prints into text that is safe on a terminal; a carriage return ends a line."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     return lambda raw: clean(decoder.decode(raw).replace("\r\n", "\n").replace("\r", "\n"))
 
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[Progress], None]]:
-    """A bar on stderr, fed with a match's progress; plain silence where stderr is no terminal."""
+    """A bar on stderr that shows a match's progress; nothing where stderr is not a terminal."""
     from bciarena.bars import progress_bar
 
     with progress_bar() as bar:

@@ -1,4 +1,4 @@
-"""What verify, backup and restore share: where the site is, and a bar of progress."""
+"""What verify, backup and restore share: where the site is, and a progress bar."""
 
 from __future__ import annotations
 

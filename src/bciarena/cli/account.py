@@ -20,7 +20,7 @@ def reset(
     database: Database = None,
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the new password from stdin.")] = False,
 ) -> None:
-    """Give an account a new password, which is printed once; ends its visits and tokens."""
+    """Give an account a new password, printed once; signs it out everywhere and ends its tokens."""
     import sys
 
     from bciarena.errors import BadInput
@@ -37,7 +37,7 @@ def reset(
         except Refused as no:
             raise BadInput(f"{name}: there is no such account" if no.status == 404 else str(no)) from None
     site.engine.dispose()
-    print(f"{name} has a new password" + ("" if chosen else f": {password} (shown only now)"))
+    print(f"{name} has a new password" + ("" if chosen else f": {password} (shown only once)"))
 
 
 @app.command()

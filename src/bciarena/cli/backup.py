@@ -13,7 +13,7 @@ WRONG = 3
 
 
 def main(
-    file: Annotated[Path, typer.Argument(help="The backup file; one that is there is added to.")],
+    file: Annotated[Path, typer.Argument(help="The backup file; an existing one is added to.")],
     keep: Annotated[int, typer.Option(min=0, help="How many backups the file keeps, the newest; 0: all.")] = 0,
     home: Home = None,
     database: Database = None,
@@ -25,8 +25,8 @@ def main(
 
     with steps("copying") as step:
         index = backup(Places.at(home, database, storage), file, keep, step)
-    print(f"{file}: backup {index['moment']}, {len(index['names'])} stored things")
+    print(f"{file}: backup {index['moment']}, {len(index['names'])} stored files")
     for name in index["bad"]:
-        print(f"missing or damaged in storage, so not in the backup: {name}; arena verify tells whose it is")
+        print(f"missing or damaged in storage, so not in the backup: {name}; arena verify says what it belongs to")
     if index["bad"]:
         raise typer.Exit(WRONG)

@@ -12,21 +12,21 @@ def main(
     what: Annotated[
         str,
         typer.Argument(
-            help="engine, box, decisions, jobs, site, live, soak, decoders, statistics; else the first six."
+            help="engine, box, decisions, jobs, site, live, soak, decoders, statistics; default: the first six."
         ),
     ] = "",
     write: Annotated[
         Path | None,
-        typer.Option(help="Put the rows into this Markdown file, between their marks; decoders: a figure beside it."),
+        typer.Option(help="Write the rows into this Markdown file, between their marks; decoders: a figure beside it."),
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="decoders: a folder with real recordings, as in docs/benchmarks.md.")
     ] = None,
     minutes: Annotated[float, typer.Option(help="soak: how long, in real time.")] = 60.0,
     quick: Annotated[bool, typer.Option("--quick", help="decoders: one simulated person and no peers.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="decoders: measure again what is kept from before.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="decoders: measure everything again, also kept rows.")] = False,
     stale: Annotated[
-        bool, typer.Option("--stale", help="decoders: take kept rows, marked, even if their code has changed since.")
+        bool, typer.Option("--stale", help="decoders: use kept rows, marked, even if their code has changed since.")
     ] = False,
 ) -> None:
     """Measure: cost of a packet, of a job, of a page; and every decoder on the same recordings."""

@@ -23,10 +23,12 @@ def main(
     requirements: Requirements = None,
     model: Annotated[Path | None, typer.Option(help="a folder written by arena train")] = None,
     sandbox: Annotated[str, typer.Option(help="bwrap, or none to debug your own entry")] = "bwrap",
-    fix: Annotated[bool, typer.Option("--fix", help="write the list of what it lacks beside the package")] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="write a list of the missing libraries beside the package")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False,
 ) -> None:
-    """Look an entry over, play it on two minutes of made-up data, and say in plain words what would go wrong."""
+    """Inspect an entry, play it on two minutes of simulated data, and say in plain words what would go wrong."""
     import sys
     from dataclasses import asdict
 

@@ -11,7 +11,7 @@ import typer
 def main(
     runs: Annotated[list[Path], typer.Argument(help="Two or more run folders on the same data.")],
     challenge: Annotated[
-        str | None, typer.Option(help="The contest's folder, where it is none of the known ones.")
+        str | None, typer.Option(help="The contest's folder, if it is not one of the known contests.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""arena contest: making and looking after contests on this machine."""
+"""arena contest: creates and manages contests on this machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Make contests and look after them.", no_args_is_help=True)
+app = typer.Typer(help="Create and manage contests.", no_args_is_help=True)
 
 Home = Annotated[Path | None, typer.Option(help="Folder of the site; default: ARENA_HOME or this user's.")]
 Database = Annotated[str | None, typer.Option(help="URL of the site's database.")]
@@ -39,7 +39,7 @@ def create(
     with site.session(writes=True) as session:
         made = first_operator(session) if owner is None else None
         if made:
-            print(f"operator account made: name {made[0]}, password {made[1]} (shown only now)")
+            print(f"operator account made: name {made[0]}, password {made[1]} (shown only once)")
         account = session.scalar(select(Account).where(Account.role == "operator").order_by(Account.id).limit(1))
         if owner is not None:
             account = account_named(session, owner)
@@ -52,10 +52,10 @@ def create(
                 contests.prepare(session, site.storage, phase)
             session.refresh(phase)
             if "trouble" in phase.data_about:
-                raise BadInput(f"{file}: phase {phase.name}: {phase.data_about['trouble']} (mend it on the site)")
+                raise BadInput(f"{file}: phase {phase.name}: {phase.data_about['trouble']} (correct it on the site)")
             about = phase.data_about
             print(f"{phase.name}: {about['subjects']} subjects, {about['blocks']} blocks, {about['trials']} trials")
-        print(f"contest {contest.slug} is there: /contests/{contest.slug}")
+        print(f"contest {contest.slug} created: /contests/{contest.slug}")
 
 
 @app.command("list")

@@ -9,7 +9,7 @@ def main(
     as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False,
     timing: Annotated[bool, typer.Option("--timing", help="Only what disturbs clocks: cores, load, noise")] = False,
 ) -> None:
-    """Look at this machine: Pythons, the box, programs, optional parts; and say what to do where one is missing."""
+    """Examine this machine (Pythons, the box, programs, optional parts) and say what to do about what is missing."""
     from bciarena.doctor import examine
     from bciarena.doctor.timing import examine_timing
     from bciarena.plaintext import json_text

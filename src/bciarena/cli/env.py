@@ -1,4 +1,4 @@
-"""arena env: libraries of entries, here and for a site without an index."""
+"""arena env: libraries of entries, here and for a site without a package index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from bciarena.cli._options import Image, Requirements
 
-app = typer.Typer(no_args_is_help=True, help="Libraries of entries, here and for a site without an index.")
+app = typer.Typer(no_args_is_help=True, help="Libraries of entries, here and for a site without a package index.")
 
 
 @app.command("export")
@@ -44,11 +44,11 @@ def export(
 def import_(
     source: Annotated[Path, typer.Argument(metavar="DIR", help="A folder written by arena env export.")],
 ) -> None:
-    """Take wheels into this machine's wheelhouse: entries are then installed without any index."""
+    """Add wheels to this machine's wheelhouse: entries are then installed without a package index."""
     from bciarena.entries.wheelhouse import import_wheels
 
     names = import_wheels(source)
-    print(f"{len(names)} wheels taken")
+    print(f"{len(names)} wheels added")
 
 
 @app.command("images")

@@ -13,7 +13,7 @@ def main(
     kind: Annotated[str, typer.Option("--format", help="csv, parquet or json.")] = "csv",
     table: Annotated[str, typer.Option(help="trials, or metrics with their intervals.")] = "trials",
     challenge: Annotated[
-        str | None, typer.Option(help="The contest's folder, where it is none of the known ones.")
+        str | None, typer.Option(help="The contest's folder, if it is not one of the known contests.")
     ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="The file to write; otherwise printed.")] = None,
 ) -> None:

@@ -18,19 +18,19 @@ def main(
             "GDF, BrainVision, EEGLAB, FIF."
         ),
     ],
-    challenge: Annotated[str, typer.Option(help="The challenge whose form it gets.")],
+    challenge: Annotated[str, typer.Option(help="The challenge whose format it gets.")],
     out: Annotated[Path, typer.Option(help="The data folder to make.")],
     events: Annotated[str, typer.Option(help="What the source's events mean: WORD=CODE,WORD=CODE.")] = "",
     subjects: Annotated[str, typer.Option(help="moabb: which subjects, e.g. 1,2,3.")] = "",
     splice: Annotated[
         bool, typer.Option("--splice", help="Speller: splice epochs into an asynchronous stream.")
     ] = False,
-    idle: Annotated[str | None, typer.Option(help="Speller: EEG without flicker to splice among.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the splicing.")] = 0,
+    idle: Annotated[str | None, typer.Option(help="Speller: EEG without flicker to splice them into.")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed of the splicing.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that is not empty.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:
-    """Turn recordings you have into a data folder of a challenge, and say what was adapted."""
+    """Turn recordings you have into a challenge's data folder, and say what was adapted."""
     from rich.console import Console
 
     from bciarena.contests import rulebook

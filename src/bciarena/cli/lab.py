@@ -15,9 +15,9 @@ def main(
     block: Annotated[int, typer.Option(help="Number of the block.")] = 1,
     seed: Annotated[int, typer.Option(help="Same seed, same order of trials.")] = 0,
     word: Annotated[
-        str | None, typer.Option(help="Where keys are spelt: cue the keys of this word instead of a whole block.")
+        str | None, typer.Option(help="For spelling: cue the keys of this word instead of a whole block.")
     ] = None,
-    rounds: Annotated[int | None, typer.Option(help="Where rounds are played: only so many of them.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="For contests in rounds: play only this many.")] = None,
     log: Annotated[Path | None, typer.Option(help="Keep steps, frame intervals and answers here (JSON lines).")] = None,
     stream: Annotated[
         str, typer.Option(help="Name of the headset's LSL stream: codes go out beside it as NAME-codes.")

@@ -37,7 +37,7 @@ def subject(
     challenge: Annotated[str, typer.Option(help="What the subject goes through.")],
     hub: Annotated[str, typer.Option(help="Address of the lab's pages.")] = "http://127.0.0.1:8010",
     stream: Name = "bciarena",
-    number: Annotated[int, typer.Option("--subject", help="Which made-up person.")] = 1,
+    number: Annotated[int, typer.Option("--subject", help="Which simulated person.")] = 1,
     seed: Annotated[int, typer.Option(help="As in arena simulate.")] = 0,
 ) -> None:
     """A virtual subject watches the lab's page and streams EEG in real time."""
@@ -54,7 +54,7 @@ def play(
     speed: Annotated[float, typer.Option(help="1 is real time.")] = 1.0,
     masked: Annotated[bool, typer.Option("--masked", help="Send the codes an entry may see, not the truth.")] = False,
 ) -> None:
-    """A recording as an LSL stream with correct time stamps."""
+    """Play a recording as an LSL stream with correct time stamps."""
     from bciarena.errors import BadInput
     from bciarena.live.commands import play_out
 
@@ -65,7 +65,7 @@ def play(
 
 @app.command()
 def record(
-    challenge: Annotated[str, typer.Option(help="The form of the recording.")],
+    challenge: Annotated[str, typer.Option(help="The challenge whose format the recording gets.")],
     out: Annotated[Path, typer.Option(help="Folder to make.")],
     stream: Name = "bciarena",
     seconds: Annotated[float | None, typer.Option(help="Stop after so long; otherwise at code 243 or Ctrl-C.")] = None,
@@ -73,7 +73,7 @@ def record(
     block: Annotated[int, typer.Option(help="Number of the block.")] = 1,
     hub: Hub = None,
 ) -> None:
-    """EEG stream and codes to a recording, in contest layout and BIDS."""
+    """Record an EEG stream and its codes, in contest layout and BIDS."""
     from bciarena.contests import rulebook
     from bciarena.errors import BadInput
     from bciarena.live.commands import record as keep
@@ -121,7 +121,7 @@ def run(
 
 @app.command()
 def rescue(folder: Annotated[Path, typer.Argument(help="What arena live record or run left behind.")]) -> None:
-    """Make a data folder and BIDS of a recording that was cut off: a crash, a full disk."""
+    """Make a data folder and BIDS from a recording that was cut off by a crash or a full disk."""
     from bciarena.live.recorder import rescue as make_whole
 
     print(f"recording in {make_whole(folder)}")
@@ -134,7 +134,7 @@ def board(
     port: Annotated[str, typer.Option(help="Serial port, where the board has one.")] = "",
     seconds: Annotated[float | None, typer.Option(help="Stop after so long; otherwise at Ctrl-C.")] = None,
 ) -> None:
-    """A BrainFlow board as an LSL stream (extra boards)."""
+    """Turn a BrainFlow board into an LSL stream (extra boards)."""
     from bciarena.live.board import stream_board
 
     print(f"{stream_board(board_id, port, stream, seconds, _stop(), _say)} samples sent")

@@ -15,9 +15,9 @@ def main(
     ] = False,
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
     scope: Annotated[str, typer.Option(help="What the token may do: read, submit or organise.")] = "submit",
-    days: Annotated[int, typer.Option(min=1, max=365, help="How long the token holds.")] = 90,
+    days: Annotated[int, typer.Option(min=1, max=365, help="How long the token is valid.")] = 90,
 ) -> None:
-    """Sign in to a site; arena submit and arena status then know you. Only a token is kept, not the password."""
+    """Sign in to a site for arena submit and arena status. Only a token is kept, not the password."""
     import socket
     import sys
 

@@ -11,15 +11,15 @@ import typer
 
 def main(
     challenge: Annotated[str, typer.Argument(help="Rulebook id, with or without version, or a contest folder.")],
-    difference: Annotated[float, typer.Option(help="True difference in score that must be told.")],
+    difference: Annotated[float, typer.Option(help="True difference in score to be detected.")],
     teams: Annotated[int, typer.Option(help="Teams on the board.")] = 2,
-    accuracy: Annotated[float, typer.Option(help="Accuracy of the other entries, for a middling person.")] = 0.8,
+    accuracy: Annotated[float, typer.Option(help="Accuracy of the other entries, for an average person.")] = 0.8,
     seconds: Annotated[float, typer.Option(help="Their mean answer time.")] = 1.5,
-    alarms: Annotated[float, typer.Option(help="Share of trials answered though nothing was asked.")] = 0.03,
+    alarms: Annotated[float, typer.Option(help="Share of trials answered although nothing was asked.")] = 0.03,
     people: Annotated[str, typer.Option(help="Numbers of people to try.")] = "1,3,6,12",
-    blocks: Annotated[str, typer.Option(help="Numbers of blocks a person to try.")] = "2,4,6",
-    trials: Annotated[int | None, typer.Option(help="Trials a block; the contest's own number unless given.")] = None,
-    boards: Annotated[int, typer.Option(help="Boards made for each design.")] = 100,
+    blocks: Annotated[str, typer.Option(help="Numbers of blocks per person to try.")] = "2,4,6",
+    trials: Annotated[int | None, typer.Option(help="Trials per block; default: the contest's own number.")] = None,
+    boards: Annotated[int, typer.Option(help="Boards simulated for each design.")] = 100,
     seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
     figure: Annotated[Path | None, typer.Option(help="Also draw the table, as SVG.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
@@ -54,10 +54,10 @@ def main(
 
     if not as_json:
         print(f"{book.id}: one of {teams} entries is better by {difference:g} {book.unit}, the others are equal:")
-        print(f"right in {accuracy:.0%} for a middling person, after {seconds:g} s. People are taken to differ by")
+        print(f"right in {accuracy:.0%} for an average person, after {seconds:g} s. People are assumed to differ by")
         print(f"{planning.PERSON_SD:g} and the blocks of an entry by {BLOCK_SD:g} in log odds. Power: the chance that")
-        print(f"the board tells it from one of the others; {planning.WANTED:g} counts as enough.")
-        print(f"{'people':>7} {'blocks':>7} {'trials':>7}   power  (blocks a person, trials a block)")
+        print(f"the board separates it from one of the others; {planning.WANTED:g} counts as enough.")
+        print(f"{'people':>7} {'blocks':>7} {'trials':>7}   power  (blocks per person, trials per block)")
     sizes = (_numbers("people", people), _numbers("blocks", blocks))
     rows = planning.plan(book, assumed, teams, difference, *sizes, boards, seed, None if as_json else tell)
     if as_json:

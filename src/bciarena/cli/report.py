@@ -17,7 +17,7 @@ def main(
     data: Annotated[Path | None, typer.Option(help="The data folder, if it has moved since the run.")] = None,
     language: Annotated[str, typer.Option(help="en or zh; the page can switch.")] = "en",
     challenge: Annotated[
-        str | None, typer.Option(help="The contest's folder, where it is none of the known ones.")
+        str | None, typer.Option(help="The contest's folder, if it is not one of the known contests.")
     ] = None,
 ) -> None:
     """A run as one self-contained page: score, figures, replay."""

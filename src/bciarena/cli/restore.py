@@ -17,12 +17,12 @@ def main(
     database: Database = None,
     storage: Stored = None,
 ) -> None:
-    """Make a site from a backup, in a place where there is none; every digest is checked on the way."""
+    """Restore a site from a backup to a place where there is none, checking every digest."""
     from bciarena.upkeep.backup import restore
     from bciarena.upkeep.places import Places
 
     places = Places.at(home, database, storage)
     with steps("restoring") as step:
         index = restore(places, file, moment, step)
-    print(f"{places.home}: restored from backup {index['moment']}, {len(index['names'])} stored things")
+    print(f"{places.home}: restored from backup {index['moment']}, {len(index['names'])} stored files")
     print("check it with: arena verify --digests --scores; then serve it with: arena serve (the same --home)")

@@ -1,4 +1,4 @@
-"""arena rulebook: contest folders of one's own."""
+"""arena rulebook: your own contest folders."""
 
 from __future__ import annotations
 
@@ -40,4 +40,4 @@ def check(
         for one in found:
             print(f"{'WRONG' if one.problem else 'ok':<6} {one.part:<15} {one.problem or one.note}")
     if problems:
-        raise BadInput(f"{folder}: {len(problems)} to mend" if len(problems) > 1 else f"{folder}: one thing to mend")
+        raise BadInput(f"{folder}: {len(problems)} problem{'s' if len(problems) > 1 else ''} to fix")

@@ -17,10 +17,10 @@ def main(
     data: Annotated[Path, typer.Option(help="A data folder with truth.")],
     challenge: Annotated[
         str | None,
-        typer.Option(help="a contest's name, name/version or folder; a reference entry brings its owns own."),
+        typer.Option(help="a contest's name, name/version or folder; a reference entry brings its own."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep the run in this folder.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the folder of --out if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the folder of --out if it exists.")] = False,
     sandbox: Annotated[str, typer.Option(help="bwrap, or none to debug your own entry.")] = "bwrap",
     model: Annotated[Path | None, typer.Option(help="A folder written by arena train.")] = None,
     clock: Annotated[str, typer.Option(help="think, or data to leave computing time out.")] = "think",

@@ -14,7 +14,7 @@ def main(
     data: Annotated[Path | None, typer.Option(help="The data folder, if it has moved since.")] = None,
     rules: Annotated[str | None, typer.Option(help="Score the same ledger under another rulebook id.")] = None,
     challenge: Annotated[
-        str | None, typer.Option(help="The contest's folder, where it is none of the known ones.")
+        str | None, typer.Option(help="The contest's folder, if it is not one of the known contests.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole score file.")] = False,
 ) -> None:

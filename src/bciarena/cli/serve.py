@@ -18,17 +18,18 @@ def main(
     data_root: Annotated[
         list[Path] | None, typer.Option(help="Organisers may choose data folders below this; default: HOME/data.")
     ] = None,
-    https: Annotated[bool, typer.Option("--https", help="Behind https: cookies only over it.")] = False,
+    https: Annotated[bool, typer.Option("--https", help="Behind https: cookies are sent over https only.")] = False,
     proxy: Annotated[
-        list[str] | None, typer.Option(help="Address or network of a proxy in front: its X-Forwarded-For is believed.")
+        list[str] | None, typer.Option(help="Address or network of a proxy in front: its X-Forwarded-For is trusted.")
     ] = None,
     url: Annotated[str, typer.Option(help="The address people use, for links: https://arena.example")] = "",
-    closed: Annotated[bool, typer.Option("--closed", help="Nobody can sign up by himself.")] = False,
+    closed: Annotated[bool, typer.Option("--closed", help="No new accounts can be made.")] = False,
     upload_mb: Annotated[int, typer.Option(min=1, help="Largest upload.")] = 256,
     contest: Annotated[
-        list[str] | None, typer.Option(help="A contest folder to host beside the known ones; may be given again.")
+        list[str] | None,
+        typer.Option(help="A contest folder to host beside the known ones; may be given several times."),
     ] = None,
-    team_gb: Annotated[float, typer.Option(min=0.1, help="What the packages of a team may hold, unpacked.")] = 20,
+    team_gb: Annotated[float, typer.Option(min=0.1, help="Quota for the packages of a team, unpacked.")] = 20,
     demo: Annotated[
         bool, typer.Option("--demo", help="First build the demo contests in demo/ and play the reference entries.")
     ] = False,
@@ -86,7 +87,7 @@ def main(
         build(site)
     with children.Children(children.commands(settings, slots), children.places(settings), say):
         say(f"http://{host}:{port} (Ctrl-C ends it)")
-        # Uvicorn by itself believes X-Forwarded-For from 127.0.0.1, whoever wrote it: `address_of` reads it.
+        # By default Uvicorn trusts X-Forwarded-For from 127.0.0.1, whoever wrote it; `address_of` reads it instead.
         uvicorn.run(
             create_app(settings, site),
             host=host,

@@ -1,4 +1,4 @@
-"""``arena simulate``: made-up subjects for any set of any challenge."""
+"""``arena simulate``: simulated subjects for any set of any challenge."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def main(
     format: Annotated[str, typer.Option(help="contest (S01/block_1.npz) or bids.")] = "contest",
     deep: Annotated[
         bool | None,
-        typer.Option("--deep/--no-deep", help="Liveness: use the deep generator. [default: if PyTorch is there]"),
+        typer.Option("--deep/--no-deep", help="Liveness: use the deep generator. [default: if PyTorch is installed]"),
     ] = None,
     figures: Annotated[bool, typer.Option("--figures", help="Also write quality.html: is this EEG like EEG?")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that is not empty.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
-    """Make recordings with truth: EEG of made-up subjects going through the experiment."""
+    """Simulate recordings with truth: subjects going through the experiment."""
     import signal
     from collections import Counter
     from dataclasses import asdict
@@ -51,7 +51,7 @@ def main(
     order = Order(challenge, split or protocol_of(challenge).scored, subjects, blocks, number, format, deep)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
-    )  # ended from outside: what is half-made goes, as by Ctrl-C
+    )  # ended from outside: half-made folders are removed, as by Ctrl-C
     console = Console(stderr=True)
     with progress_bar(stays=True) as progress:
         task = progress.add_task(f"{name} {order.split}", total=order.files)

@@ -1,4 +1,4 @@
-"""arena status: what has become of one's submissions."""
+"""arena status: the state of your submissions."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def main(
     follow: Annotated[bool, typer.Option("--follow", help="Wait for the run and show its progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the submission as JSON.")] = False,
 ) -> None:
-    """Upload a package as a new version of an entry (made when it is not there) and submit it."""
+    """Upload a package as a new version of an entry (created if there is none of that name) and submit it."""
     import shutil
     import tempfile
 

@@ -17,7 +17,7 @@ LOOK_S = 0.5
 
 def main(
     entries: Annotated[list[str], typer.Argument(help="As for arena run: folders, archives, module.py:Class, @names")],
-    data: Annotated[list[Path], typer.Option(help="A data folder with truth; may be given again")],
+    data: Annotated[list[Path], typer.Option(help="A data folder with truth; may be given several times")],
     out: Annotated[Path, typer.Option(help="The table, .csv or .json")],
     challenge: Annotated[
         str, typer.Option(help="a contest's name, name/version or folder; @names bring their own")
@@ -29,10 +29,10 @@ def main(
     shards: Annotated[bool, typer.Option("--shards", help="Cut runs by subject (not for entries that adapt)")] = False,
     by_subject: Annotated[bool, typer.Option("--by-subject", help="One row per run and subject")] = False,
     workers: Annotated[int, typer.Option(help="Runs at once in this process; 0: leave it to others", min=-1)] = -1,
-    database: Annotated[str, typer.Option(help="A shared queue; default: one of its own beside the table")] = "",
+    database: Annotated[str, typer.Option(help="A shared queue; default: a separate one beside the table")] = "",
     storage: Annotated[str, typer.Option(help="Storage of the shared queue")] = "",
 ) -> None:
-    """Play every entry on every data folder with every seed; the same command again goes on where it stopped."""
+    """Play every entry on every data folder with every seed; repeated, the command continues where it stopped."""
     import os
 
     from bciarena.cli._playing import checked
@@ -43,7 +43,7 @@ def main(
     from bciarena.jobs.stores import open_storage
     from bciarena.jobs.sweep import Grid, enqueue_grid, is_done, jobs_of, table, write_table
 
-    entries, data = _told_apart(entries, data)
+    entries, data = _sorted_out(entries, data)
     if seeds < 1:
         raise BadInput(f"--seeds {seeds}: must be 1 or more")
     if out.suffix not in (".csv", ".json"):
@@ -66,7 +66,9 @@ def main(
                 rows = jobs_of(cells, queue)
             write_table(out, table(cells, rows, by_subject))
         done = sum(row.state in ("finished", "failed") for row in rows.values())
-        print(f"{out}: {done} of {len(cells)} runs" + ("" if is_done(rows.values()) else "; the same command goes on"))
+        print(
+            f"{out}: {done} of {len(cells)} runs" + ("" if is_done(rows.values()) else "; the same command continues")
+        )
         faulted = [row for row in rows.values() if row.state == "faulted"]
         for row in faulted[:10]:
             print(f"faulted: job {row.id}: {row.error}")
@@ -76,8 +78,8 @@ def main(
         engine.dispose()
 
 
-def _told_apart(entries: list[str], data: list[Path]) -> tuple[list[str], list[Path]]:
-    """``--data A B`` gives B to the entries: what is a data folder goes where it belongs."""
+def _sorted_out(entries: list[str], data: list[Path]) -> tuple[list[str], list[Path]]:
+    """Move data folders among the entries to the data: ``--data A B`` makes B an entry."""
     from bciarena.errors import BadInput
     from bciarena.recording import open_recording
 
@@ -108,7 +110,7 @@ def _models(given: list[str], entries: list[str]) -> dict[str, Path]:
 
 
 def _play(cells: list[Cell], queue: Queue, place: Storage, slots: int) -> None:
-    """Work on the queue (or watch others do so) until the grid is done, with a display."""
+    """Work on the queue (or watch others do so) until all is done, showing progress."""
     import signal
     import threading
 
@@ -136,7 +138,7 @@ def _play(cells: list[Cell], queue: Queue, place: Storage, slots: int) -> None:
 
 
 def _quietly(line: str) -> None:
-    """The display shows what went well; what did not must be read."""
+    """Print only problems; the display shows the rest."""
     import sys
 
     if ": ok" not in line:

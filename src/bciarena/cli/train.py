@@ -1,4 +1,4 @@
-"""arena train: lets an entry learn from a training folder."""
+"""arena train: trains an entry on a training folder."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def main(
     data: Annotated[Path, typer.Option(help="A training folder: one data set, or named sets in it.")],
     challenge: Annotated[
         str | None,
-        typer.Option(help="a contest's name, name/version or folder; a reference entry brings its owns own."),
+        typer.Option(help="a contest's name, name/version or folder; a reference entry brings its own."),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="MODEL", help="Where to; default: NAME-model.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the folder of --out if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the folder of --out if it exists.")] = False,
     sandbox: Annotated[str, typer.Option(help="bwrap, or none to debug your own entry.")] = "bwrap",
     python: Annotated[str | None, typer.Option(metavar="X.Y", help="The Python to run it with.")] = None,
     entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="Which class learns.")] = None,
@@ -28,7 +28,7 @@ def main(
     requirements: Requirements = None,
     budget: Annotated[float, typer.Option(metavar="S", help="Wall and CPU seconds it may take.")] = 86400.0,
 ) -> None:
-    """Fit an entry that can learn; arena run --model then plays it with what it learnt."""
+    """Train an entry that can learn; arena run --model then plays it with the result."""
     import sys
     import time
 
@@ -53,7 +53,7 @@ def main(
         target = out or Path(name.strip("@").replace(":", "-") + "-model")
         began = time.monotonic()
         shown = shown_live()
-        # The place is taken before the work begins: what cannot be written is told now, not after training.
+        # The folder is made before training, so that one that cannot be written is reported at once.
         with whole_folder(target, force) as beside, Console(stderr=True).status(f"training {name}"):
             names = ready.train(
                 data,

@@ -1,4 +1,4 @@
-"""arena verify: is everything there, and is it what it was."""
+"""arena verify: whether everything is stored, unchanged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def main(
         bool, typer.Option("--scores", help="Recompute every score from ledgers and recordings.")
     ] = False,
     remove_unused: Annotated[
-        float | None, typer.Option(help="Remove what nothing names and nobody stored for so many days.")
+        float | None, typer.Option(help="Remove files that nothing names and that are older than this many days.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
     home: Home = None,
@@ -68,9 +68,9 @@ def _site(
         read = ", every byte read" if digests else ""
         again = ", every score recomputed" if scores else ""
         gone = f", {removed} of them removed" if days is not None else ""
-        print(f"{len(found)} things wrong{read}{again}; {len(unused)} stored things are named by nothing{gone}")
+        print(f"{len(found)} things wrong{read}{again}; {len(unused)} stored files are named by nothing{gone}")
         if any(one.kind != "score" for one in found):
-            print("put missing and damaged things back from a backup: arena restore FILE --home ELSEWHERE, then copy")
+            print("put missing and damaged files back from a backup: arena restore FILE --home ELSEWHERE, then copy")
     if found:
         raise typer.Exit(WRONG)
 

@@ -14,13 +14,14 @@ def main(
     slots: Annotated[int, typer.Option(help="Jobs at once; default: as many as cores")] = 0,
     address: Annotated[str, typer.Option(help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT")] = "auto",
     once: Annotated[bool, typer.Option("--once", help="End when nothing is queued or running any more")] = False,
-    lease_s: Annotated[float, typer.Option(help="A worker not heard of for so long is dead")] = 15.0,
-    cache_gb: Annotated[float, typer.Option(help="What the cache of fetched files may hold")] = 50.0,
+    lease_s: Annotated[float, typer.Option(help="Seconds of silence after which a worker counts as dead")] = 15.0,
+    cache_gb: Annotated[float, typer.Option(help="Largest size of the cache of fetched files")] = 50.0,
     contest: Annotated[
-        list[str] | None, typer.Option(help="A contest folder to host beside the known ones; may be given again.")
+        list[str] | None,
+        typer.Option(help="A contest folder to host beside the known ones; may be given several times."),
     ] = None,
 ) -> None:
-    """Play queued jobs until stopped (Ctrl-C gives unfinished ones back)."""
+    """Play queued jobs until stopped (Ctrl-C returns unfinished ones to the queue)."""
     import signal
     import sys
 

@@ -1,4 +1,4 @@
-"""What this machine can do: each part tried for real, with what to do where it is missing."""
+"""What this machine can do: each part is actually tried, with advice where it is missing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EXTRAS = {
 
 
 class Line(NamedTuple):
-    """One thing looked at. ``advice`` says what to do, where something is missing."""
+    """One thing examined. ``advice`` says what to do where something is missing."""
 
     part: str
     state: State
@@ -40,7 +40,7 @@ class Line(NamedTuple):
 
 
 def examine() -> Iterator[Line]:
-    """Every part, in the order in which a new user meets them, as soon as it was tried."""
+    """Every part, in the order in which a new user needs them, as soon as it has been tried."""
     for part in (_machine, _pythons, _box, _programs, _extras):
         yield from part()
 
@@ -74,7 +74,7 @@ def _pythons() -> Iterator[Line]:
 
 
 def bubblewrap() -> Line:
-    """Whether boxes can be made here, and what is to be said of the version; a worker says it at its start."""
+    """Whether boxes can be made here, and with which version; a worker prints this when it starts."""
     from bciarena.sandbox import why_not
     from bciarena.sandbox.probe import LINKS_FIXED, bubblewrap_version
 
@@ -105,8 +105,8 @@ def _landlock() -> Line:
 
     version = ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1)  # landlock_create_ruleset: which version?
     if version < 1:
-        return Line("landlock", "limited", "not in this kernel", "boxes have one wall less around files")
-    return Line("landlock", "ok", f"version {version}: a second wall around files")
+        return Line("landlock", "limited", "not in this kernel", "boxes have one layer of file protection less")
+    return Line("landlock", "ok", f"version {version}: a second layer of file protection")
 
 
 def _user_namespaces() -> Line:
@@ -115,7 +115,7 @@ def _user_namespaces() -> Line:
     except (OSError, subprocess.TimeoutExpired) as error:
         return Line("user namespaces", "limited", f"cannot be tried: {error}", "install util-linux")
     if done.returncode == 0:
-        return Line("user namespaces", "ok", "may be made")
+        return Line("user namespaces", "ok", "available")
     advice = "needed to run boxes without being root: sysctl kernel.unprivileged_userns_clone=1, or AppArmor's setting"
     return Line("user namespaces", "limited", done.stderr.strip()[:120], advice)
 
@@ -128,8 +128,8 @@ def _cgroups() -> Line:
     kind = group.kind
     group.close()
     if kind == "no cgroup":
-        advice = f"strangers' runs cannot be ranked, limits fall back to rlimits and a watcher; {NO_GROUP}"
-        return Line("cgroup", "limited", "none may be made here", advice)
+        advice = f"uploaded entries cannot be ranked, limits fall back to rlimits and a watcher; {NO_GROUP}"
+        return Line("cgroup", "limited", "none can be made here", advice)
     return Line("cgroup", "ok", f"{kind}: limits on memory and processes")
 
 

@@ -33,18 +33,18 @@ def _cores() -> Line:
     allowed = os.sched_getaffinity(0)
     own = len(box_cores(allowed))
     if own:
-        return Line("cores", "ok", f"{len(allowed)}: up to {own} ranked matches at once have one each (--slots {own})")
-    return Line("cores", "limited", f"{len(allowed)}: no match has one of its own",
-                "3 cores or more; here play one match at a time: arena worker --slots 1")  # fmt: skip
+        return Line("cores", "ok", f"{len(allowed)}: up to {own} ranked matches at a time get one each (--slots {own})")
+    return Line("cores", "limited", f"{len(allowed)}: too few for a match to have its own",
+                "use 3 cores or more; here play one match at a time: arena worker --slots 1")  # fmt: skip
 
 
 def _smt(path: Path) -> Line:
     try:
         active = path.read_text().strip() == "1"
     except OSError:
-        return Line("SMT", "limited", "not told here", "on a virtual machine ask for whole cores")
+        return Line("SMT", "limited", "not known here", "on a virtual machine ask for whole cores")
     if active:
-        return Line("SMT", "limited", "on: two cores share one set of units",
+        return Line("SMT", "limited", "on: two logical cores share one physical core",
                     "echo off > /sys/devices/system/cpu/smt/control")  # fmt: skip
     return Line("SMT", "ok", "off, as far as this machine can see")
 
@@ -52,7 +52,7 @@ def _smt(path: Path) -> Line:
 def _frequency(cpu: Path) -> Line:
     found = sorted({path.read_text().strip() for path in cpu.glob("cpu[0-9]*/cpufreq/scaling_governor")})
     if not found:
-        return Line("frequency", "limited", "not told here",
+        return Line("frequency", "limited", "not known here",
                     "on a virtual machine its host decides: set its governor to performance")  # fmt: skip
     words = f"governor {', '.join(found)}"
     if found == ["performance"]:
@@ -65,7 +65,7 @@ def _load(path: Path) -> Line:
     words = f"{minute:.2f} over the last minute on {cores} cores"
     if minute <= cores / 2:
         return Line("load", "ok", words)
-    return Line("load", "limited", words, "stop what else runs here, or play fewer matches at once")
+    return Line("load", "limited", words, "stop other programs, or play fewer matches at once")
 
 
 def _ticks(path: Path) -> list[int] | None:
@@ -76,7 +76,7 @@ def _ticks(path: Path) -> list[int] | None:
 
 def _steal(before: list[int] | None, after: list[int] | None) -> Line:
     if not before or not after:
-        return Line("steal", "limited", "not told here", "ask whoever runs the host")
+        return Line("steal", "limited", "not known here", "ask whoever runs the host")
     now = (after[7] - before[7]) / max(sum(after) - sum(before), 1)
     words = f"{now:.1%} just now, {after[7] / max(sum(after), 1):.1%} since the machine started"
     if max(now, after[7] / max(sum(after), 1)) < STOLEN:
@@ -90,7 +90,7 @@ def _noise() -> Line:
     words = f"a piece of work takes {middle_s * 1e3:.2f} ms (median), {p99_s * 1e3:.2f} ms (p99)"
     if p99_s < NOISY * middle_s:
         return Line("noise", "ok", words)
-    return Line("noise", "limited", words, "answers near a time limit are decided by luck: make the machine quiet")
+    return Line("noise", "limited", words, "chance decides about answers near a time limit: stop other programs")
 
 
 def _reference() -> Line:
@@ -98,4 +98,4 @@ def _reference() -> Line:
     words = f"{load.took_s * 1e3:.1f} ms, {load.times:.2f} times the best of this machine"
     if load.times <= factor:
         return Line("reference load", "ok", words)
-    return Line("reference load", "limited", words, f"above {factor:g} times a ranked run is put back for a while")
+    return Line("reference load", "limited", words, f"above {factor:g} times a ranked run is postponed")
