@@ -130,7 +130,7 @@ def test_contest_from_a_file(tmp_path, capsys):
         ('slug = "autumn"', 'slug = "Autumn!"', "slug"),
         ('title = "Autumn"', 'title = "Autumn"\ncolour = "red"', "colour"),
         ("[[phase]]", "[[phase]", "TOML"),
-        ("blocks = 1 }", "blocks = 1, seed = 5 }", "who guesses it can simulate the hidden truth"),
+        ("blocks = 1 }", "blocks = 1, seed = 5 }", "whoever guesses it can simulate the hidden truth"),
         ('folder = "recordings"', 'folder = "nowhere"', "nowhere"),
     ],
 )
@@ -150,5 +150,5 @@ def test_a_busy_port_and_a_bad_home_are_told_at_once(sqlite_town, tmp_path, caps
     (tmp_path / "file").write_text("x")
     assert main(["serve", "--home", str(tmp_path / "file"), "--port", "0"]) == 2
     (tmp_path / "h" / "secret.key").write_text("short")
-    with pytest.raises(Exception, match="holds no key"):
+    with pytest.raises(Exception, match="contains no key"):
         Settings.at(tmp_path / "h")

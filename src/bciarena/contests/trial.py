@@ -79,26 +79,3 @@ def accuracy(trials: Iterable[Trial]) -> float:
     """Share of correct trials; 0 when there are none."""
     marks = [trial.correct for trial in trials]
     return sum(marks) / len(marks) if marks else 0.0
-
-
-def mean_length_s(trials: Iterable[Trial]) -> float:
-    """Mean of the lengths that entered the score, in seconds; 0 when there are none.
-
-    Samples are summed as integers first, so the mean does not depend on the order of the trials.
-    """
-    lengths = [(trial.length_n, trial.rate) for trial in trials if trial.length_n is not None]
-    return sum(n for n, _ in lengths) / (lengths[0][1] * len(lengths)) if lengths else 0.0
-
-
-def mean(values: Iterable[float]) -> float:
-    """Arithmetic mean; 0 when there is nothing."""
-    numbers = list(values)
-    return sum(numbers) / len(numbers) if numbers else 0.0
-
-
-def subject_means(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Subject scores as means over the subject's blocks (R19)."""
-    return [
-        {"subject": subject, "score": mean(block["score"] for block in own)}
-        for subject, own in ((key, list(group)) for key, group in groupby(blocks, key=lambda b: b["subject"]))
-    ]

@@ -57,13 +57,13 @@ def account_named(session: Session, name: str) -> Account | None:
 
 
 def sign_in(session: Session, name: str, password: str, address: str) -> Account:
-    """The account of a right name and password; wrong ones are counted by name and by address."""
+    """The account with this name and password; failures are counted by name and by address."""
     key = folded(name)
     limits.spend(session, limits.LOGIN_ADDRESS, address)
     limits.spend(session, limits.LOGIN_NAME, key)
     limits.spend(session, limits.LOGIN_BOTH, f"{address} {key}")
     account = account_named(session, name)
-    session.commit()  # hashing takes a while: hold no lock meanwhile
+    session.commit()  # hashing takes a while: hold no lock
     fits = check_password(account.password if account else None, password)
     if account is None or not fits or account.disabled:
         raise Refused(401, "refused.login")
@@ -87,13 +87,13 @@ def begin_visit(session: Session, account: Account) -> Cookie:
 
 
 def end_visit(session: Session, cookie: Cookie) -> None:
-    """Sign a browser out: whoever holds a copy of its cookie is out, too."""
+    """Sign a browser out, and with it whoever has a copy of its cookie."""
     session.execute(delete(Visit).where(Visit.digest == cookie.digest))
     session.commit()
 
 
 def visitor_of(session: Session, cookie: Cookie | None) -> Account | None:
-    """Who a cookie belongs to, if it still holds."""
+    """The account a cookie belongs to, if it is still valid."""
     if cookie is None or not cookie.account:
         return None
     held = (Visit.digest == cookie.digest) & (Visit.expires_at > time.time())
@@ -102,7 +102,7 @@ def visitor_of(session: Session, cookie: Cookie | None) -> Account | None:
 
 
 def change_password(session: Session, account: Account, old: str, new: str) -> None:
-    """Ends every visit and every token of the account."""
+    """Change the password; signs the account out everywhere and ends its tokens."""
     limits.spend(session, limits.LOGIN_NAME, account.folded)
     session.commit()
     if not check_password(account.password, old):
@@ -112,7 +112,7 @@ def change_password(session: Session, account: Account, old: str, new: str) -> N
 
 
 def reset_password(session: Session, actor: Account | None, name: str, new: str | None = None) -> str:
-    """Give an account a new password, by default a random one; the password."""
+    """Give an account a new password, by default a random one, and return it."""
     account = account_named(session, name)
     if account is None:
         raise not_found()
@@ -162,13 +162,13 @@ def revoke_token(session: Session, account: Account, token_id: int) -> None:
 
 
 def token_of(session: Session, text: str) -> Token | None:
-    """The token a text stands for, if it still holds."""
+    """The token with this text, if it is still valid."""
     token = session.scalar(select(Token).where(Token.digest == token_digest(text), Token.expires_at > time.time()))
     return None if token is None or token.account.disabled else token
 
 
 def set_role(session: Session, operator: Account, name: str, role: str, disabled: bool) -> None:
-    """Change what an account may do; operators cannot lock themselves out. Ends the account's visits and tokens."""
+    """Change what an account may do; operators cannot lock themselves out. Signs it out and ends its tokens."""
     account = account_named(session, name)
     if account is None:
         raise not_found()
@@ -183,7 +183,7 @@ def set_role(session: Session, operator: Account, name: str, role: str, disabled
 
 
 def first_operator(session: Session) -> tuple[str, str] | None:
-    """On a site without operator: make one; its name and password, to be shown once."""
+    """On a site without an operator make one, and return its name and password, to be shown once."""
     if session.scalar(select(Account.id).where(Account.role == "operator").limit(1)) is not None:
         return None
     password = secrets.token_urlsafe(12)

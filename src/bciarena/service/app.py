@@ -1,4 +1,4 @@
-"""Puts the site together: pages, API, static files, headers, and what is said when something goes wrong."""
+"""Puts the site together: pages, API, static files, headers and error pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever asks something of the site."""
+"""Who makes a request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bciarena.service.refusals import Refused
 
 
 class Asker:
-    """Whoever asks, by a page or through the API. ``account`` None: a visitor."""
+    """Who makes a request, from a page or through the API. ``account`` None: a visitor."""
 
     session: Session
     account: Account | None

@@ -1,4 +1,4 @@
-"""The audit log: what organisers and operators did. It only grows; triggers in the database see to that."""
+"""The audit log: what organisers and operators did. It can only grow; triggers in the database ensure that."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLUMNS = ("id", "utc", "who", "what", "about")
 
 
 def record(session: Session, actor: Account | None, what: str, about: str) -> None:
-    """Add a line, in the transaction of the act itself. ``actor`` None: somebody at the machine."""
+    """Add a line, in the transaction of the action itself. ``actor`` None: somebody at the machine."""
     who = actor.name if actor else f"{getpass.getuser()} at the machine"
     session.add(AuditLine(account_id=actor.id if actor else None, who=who, what=what, about=about[:300]))
 

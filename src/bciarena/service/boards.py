@@ -1,6 +1,6 @@
-"""Leaderboards: one row per team, in an order that says where it is chance.
+"""Leaderboards: one row per team, with the ranks that may be due to chance.
 
-A board is made once per revision of its phase and kept; a page costs a look at the phase's row.
+A board is made once per revision of its phase and kept; a page then costs one query for the phase's row.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ VIEWS = 200
 class Row:
     """A team on a board.
 
-    ``first`` and ``last`` are the ranks it shares with those it cannot be told from; twice its own when there are none.
+    ``first`` and ``last`` are the ranks it shares with teams it cannot be told from; both its own when there are none.
     ``tested`` is false where the data could not have told it from others: too few blocks, or other blocks.
     ``low`` and ``high`` are for new blocks of the same people, ``new_low`` and ``new_high`` for new people; where the
-    best of several runs counts, their lower ends allow for the choice. ``lucky`` is what choosing the best of so many
-    equal runs would add on average, were their chances independent.
-    A run of the house's own that was not boxed is shown below the others, without a rank.
+    best of several runs counts, their lower ends allow for the choice. ``lucky`` is what choosing the best of that many
+    equal runs would add on average if their luck were independent.
+    A run of a reference entry that was not boxed is shown below the others, without a rank.
     """
 
     rank: int | None
@@ -80,12 +80,12 @@ class Board:
 
     @property
     def new_people(self) -> bool:
-        """Whether there were people enough for an interval about new ones."""
+        """Whether there were enough people for an interval for new ones."""
         return any(row.new_low is not None for row in self.rows)
 
     @property
     def most(self) -> float:
-        """The right end of the intervals' rail."""
+        """The right end of the axis on which intervals are drawn."""
         return max((row.high or row.score for row in self.rows), default=1.0) or 1.0
 
     def sorted_by(self, key: str, down: bool) -> list[Row]:
@@ -99,7 +99,7 @@ class Board:
 
 
 class Boards:
-    """Boards by phase, remade when their revision changes; while one is being made others get the one before."""
+    """Boards by phase, remade when their revision changes; meanwhile other requests get the previous one."""
 
     def __init__(self) -> None:
         self._kept: dict[int, Board] = {}
@@ -187,7 +187,7 @@ def make_board(session: Session, phase: Phase) -> Board:
 
 
 def _places(book: Rulebook, results: list[Result]) -> list[Place]:
-    """Where each team stands; those that played other blocks than the best, or left no sums, are not tested."""
+    """The place of each team; those that did not play the best team's blocks, or have no sums, are not tested."""
     if not results:
         return []
     best = _blocks(results[0])
@@ -216,7 +216,7 @@ def _blocks(result: Result) -> list[tuple[int, int]] | None:
 
 
 def for_new_people(book: Rulebook, result: Result) -> tuple[float | None, float | None]:
-    """The 95 % interval for new people: never surer than the one for the same people."""
+    """The 95 % interval for new people: never narrower than the one for the same people."""
     blocks = _blocks(result)
     if not blocks or result.low is None or result.high is None:
         return None, None
@@ -226,18 +226,18 @@ def for_new_people(book: Rulebook, result: Result) -> tuple[float | None, float 
 
 
 def _bound(tries: int) -> float:
-    """The normal quantile that holds for the best of so many at once (Bonferroni)."""
+    """The normal quantile that is valid for the best of several runs (Bonferroni)."""
     return NormalDist().inv_cdf(1 - 0.025 / tries)
 
 
 def _chosen(score: float, low: float | None, tries: int) -> float | None:
-    """A lower end that also holds for the best of several runs."""
+    """A lower end that is valid for the best of several runs as well."""
     return None if low is None else max(0.0, score - (score - low) * _bound(tries) / _bound(1))
 
 
 @cache
 def _expected_best(tries: int) -> float:
-    """Mean of the largest of so many standard normal numbers."""
+    """The mean of the largest of ``tries`` standard normal numbers."""
     x = np.linspace(-8, 8, 4001)
     upto = np.array([NormalDist().cdf(value) for value in x]) ** tries
     return float(8 - np.trapezoid(upto, x))

@@ -1,4 +1,4 @@
-"""The processes of a site on one machine: this one serves, its children keep and play."""
+"""The processes of a site on one machine: this one is the server, its children are the keeper and the worker."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Children:
                 child.wait()
 
     def _start(self, name: str) -> None:
-        # A terminal's Ctrl-C is for us: children of a session of their own are told by us, in order.
+        # Ctrl-C in a terminal must reach only us: children in their own session are stopped by us, in order.
         self._children[name] = subprocess.Popen(
             self.commands[name],
             stdin=subprocess.DEVNULL,
@@ -77,14 +77,15 @@ def commands(settings: Settings, workers: int) -> dict[str, list[str]]:
 
 
 def places(settings: Settings) -> dict[str, str]:
-    """Where children find things. Not on their command lines: a URL may hold a password, and everybody sees those."""
+    """The environment that tells children where things are; command lines, which everybody can read, might expose a
+    password in a URL."""
     return {"ARENA_DATABASE": settings.database, "ARENA_STORAGE": settings.storage}
 
 
 def told_password(home: Path, password: str) -> str:
-    """A first password for whoever started the site: on a terminal, else in a file (logs are read by many)."""
+    """Words that tell whoever started the site its first password: itself on a terminal, else a file (not in logs)."""
     if sys.stderr.isatty():
-        return f"password {password} (shown only now)"
+        return f"password {password} (shown only once)"
     path = home / "operator-password.txt"
     path.unlink(missing_ok=True)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -93,7 +94,7 @@ def told_password(home: Path, password: str) -> str:
 
 
 def refuse_busy_port(host: str, port: int) -> None:
-    """Say at once that the address cannot be used, not after minutes of building a demo."""
+    """Report an address that cannot be used at once, not after minutes of building a demo."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

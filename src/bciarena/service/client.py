@@ -19,7 +19,7 @@ def _file() -> Path:
 
 
 def keep_login(site: str, token: str) -> Path:
-    """Remember who one is, readable by this user alone."""
+    """Keep a login, readable by this user alone."""
     path = _file()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
@@ -46,7 +46,7 @@ class Client:
 
     @staticmethod
     def signed_in() -> Client:
-        """The client of whoever used `arena login` here; ARENA_SITE and ARENA_TOKEN win."""
+        """The client for the login kept by `arena login`; ARENA_SITE and ARENA_TOKEN take precedence."""
         site, token = os.environ.get("ARENA_SITE", ""), os.environ.get("ARENA_TOKEN", "")
         if not (site and token):
             try:
@@ -96,7 +96,7 @@ class Client:
 
 
 def pick(found: list[dict[str, Any]], name: str | None, what: str, key: str = "name") -> dict[str, Any]:
-    """The one that is named, or the only one there is."""
+    """The one with this name, or the only one there is."""
     if name is not None:
         for one in found:
             if one[key].casefold() == name.casefold():

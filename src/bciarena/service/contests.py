@@ -1,4 +1,4 @@
-"""Contests and their phases: making them, preparing their recordings, who may do what when."""
+"""Contests and their phases: creating them, preparing their recordings, who may do what and when."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _subfolders(folder: Path) -> list[Path]:
 
 
 def _allowed(owner: Account, folder: str, roots: tuple[Path, ...] | None) -> Path:
-    """The data folder a contest names, if it is the owner's to choose: another contest's truth is nobody else's."""
+    """The data folder a contest names, if its owner may choose it; nobody may choose another contest's truth."""
     if roots is None:
         return Path(folder).resolve()
     for root in roots:
@@ -102,7 +102,7 @@ def _allowed(owner: Account, folder: str, roots: tuple[Path, ...] | None) -> Pat
 
 
 def prepare(session: Session, storage: Storage, phase: Phase) -> None:
-    """Make or copy the phase's recordings into the storage and note what they hold; trouble is noted, not raised."""
+    """Simulate or copy the phase's recordings into the storage and note what they hold; problems are noted as well."""
     order = phase.data_about["order"]
     with tempfile.TemporaryDirectory(prefix="arena-data-") as work:
         try:
@@ -117,7 +117,7 @@ def prepare(session: Session, storage: Storage, phase: Phase) -> None:
             about, name = {"trouble": str(error)}, ""
         finally:
             shutil.rmtree(Path(work) / "data", ignore_errors=True)
-    # Of two who prepare the same phase the first one's recordings stay: the same order gives the same bytes anyway.
+    # If two prepare the same phase, the first one's recordings stay; the same order gives the same bytes anyway.
     session.execute(
         update(Phase)
         .where(Phase.id == phase.id, Phase.data == "")
@@ -143,7 +143,7 @@ def _simulate(book: str, order: dict[str, Any], folder: Path) -> None:
 
 
 def describe(book: str, folder: Path) -> dict[str, Any]:
-    """What a data folder holds, after a full check that it can be scored."""
+    """The contents of a data folder, after a full check that it can be scored."""
     recording = open_recording(folder)
     truth = Truth.of(find_rulebook(book), recording)
     return {
@@ -168,7 +168,7 @@ def contest_named(session: Session, slug: str) -> Contest:
 
 
 def page_state(session: Session, slug: str) -> tuple[Any, ...]:
-    """Everything a contest's public page hangs on, in one small query: when it is the same, so is the page."""
+    """Everything a contest's public page depends on, in one small query: while it is the same, so is the page."""
     now = time.time()
     query = (
         select(Contest.rulebook, Phase.id, Phase.revision, Phase.starts_at, Phase.ends_at)
@@ -229,7 +229,7 @@ def current_phase(contest: Contest) -> Phase:
 
 
 def change_phase(session: Session, actor: Account, phase: Phase, **values: Any) -> None:
-    """Change dates, limits and what is shown; the board is drawn anew."""
+    """Change dates, limits and what is shown; the board is drawn again."""
     starts, ends = values.get("starts_at", phase.starts_at), values.get("ends_at", phase.ends_at)
     if starts is not None and ends is not None and starts >= ends:
         raise Refused(422, "refused.dates")

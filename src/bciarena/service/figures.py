@@ -26,7 +26,7 @@ def sparkline(values: Sequence[float], label: str) -> Markup:
 
 
 def interval(low: float, high: float, value: float, most: float, label: str) -> Markup:
-    """A score with its interval on a rail from 0 to the board's largest bound."""
+    """A score with its interval on an axis from 0 to the board's largest bound."""
     scale = 116 / (most or 1.0)
 
     def at(x: float) -> float:
@@ -39,7 +39,7 @@ def interval(low: float, high: float, value: float, most: float, label: str) -> 
 
 
 def bars(blocks: Sequence[dict[str, Any]], label: str) -> Markup:
-    """Block scores as bars, shaded in turns by subject."""
+    """Block scores as bars, shaded alternately by subject."""
     if not any(block["score"] > 0 for block in blocks):
         return Markup("")
     most = max((block["score"] for block in blocks), default=0) or 1.0

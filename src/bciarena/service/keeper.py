@@ -1,6 +1,7 @@
 """The keeper: a process beside the server that prepares recordings, settles finished runs and re-scores.
 
-Everything it does is found by a query and done once, so it may be killed at any line, and there may be several.
+A query finds what is left to do, and each item is done once, so a keeper may be killed at any point and several may
+run.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ log = logging.getLogger("bciarena.keeper")
 
 
 def work_once(site: Site) -> int:
-    """Do what there is to do now, each thing by itself; returns how many things were done.
+    """Do what there is to do now, item by item; returns how many were done.
 
-    What fails is noted, tried again later, and holds up nothing else.
+    A failure is noted and tried again later, and holds up nothing else.
     """
     done = 0
     storage = site.storage
@@ -44,12 +45,12 @@ def work_once(site: Site) -> int:
 
 def _listed(session: Session, query: Callable[[Session], list[T]]) -> list[T]:
     found = query(session)
-    session.commit()  # reading and drawing take a while: hold no lock meanwhile
+    session.commit()  # reading and drawing take a while: hold no lock
     return found
 
 
 def _tried(session: Session, task: str, item: int, do: Callable[[], object]) -> bool:
-    """Whether it could be done. A database that is away is not the item's trouble: that is raised."""
+    """Whether it could be done. An unreachable database is not a problem of the item: that is raised."""
     try:
         do()
     except Exception as error:
@@ -64,7 +65,7 @@ def _tried(session: Session, task: str, item: int, do: Callable[[], object]) -> 
 
 
 def keep(site: Site, once: bool = False) -> None:
-    """Work until the process is ended; a database that is away is waited for."""
+    """Work until the process is ended, waiting for a database that is unreachable."""
     while True:
         try:
             done = work_once(site)
@@ -81,7 +82,7 @@ def keep(site: Site, once: bool = False) -> None:
 
 
 def main() -> None:
-    """python -m bciarena.service.keeper HOME; ARENA_DATABASE and ARENA_STORAGE where they are not in there."""
+    """python -m bciarena.service.keeper HOME; ARENA_DATABASE and ARENA_STORAGE name places elsewhere."""
     import argparse
     import os
     import signal

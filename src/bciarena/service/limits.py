@@ -22,7 +22,7 @@ class Limit(NamedTuple):
 
 
 LOGIN_BOTH = Limit("login", 10, 900)  # one name from one address
-LOGIN_NAME = Limit("login-name", 200, 900)  # wide, so that nobody can lock another one out cheaply
+LOGIN_NAME = Limit("login-name", 200, 900)  # generous, so that nobody can easily lock somebody else out
 LOGIN_ADDRESS = Limit("login-address", 60, 900)
 SIGNUP = Limit("signup", 30, 3600)
 UPLOAD = Limit("upload", 60, 3600)
@@ -30,7 +30,7 @@ JOIN = Limit("join", 30, 3600)
 
 
 def spend(session: Session, limit: Limit, who: str, now_s: float | None = None) -> None:
-    """Count one use by ``who``; refuses (429) when there were too many. Commits at once: a refusal must count too."""
+    """Count one use by ``who``; refuses (429) when there were too many. Commits at once: refusals must count too."""
     now_s = time.time() if now_s is None else now_s
     span = int(now_s // limit.span_s)
     key = f"{limit.name}:{who}"[:120]

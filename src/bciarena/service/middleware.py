@@ -23,8 +23,8 @@ REPORT_POLICY = (
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'self'"
 )
-"""A report is one self-contained page with its scripts inside: shown in an origin of its own, without the cookie; the
-run's page frames it."""
+"""A report is one self-contained page with its scripts inside: shown in a separate origin, without the cookie, in a
+frame on the run's page."""
 
 HEADERS = {
     b"content-security-policy": POLICY.encode(),
@@ -63,7 +63,7 @@ class SecurityHeaders:
 
 
 class TooLarge(HTTPException):
-    """A body that went on beyond the limit (FastAPI lets its own kind of exception through where it reads bodies)."""
+    """A body that exceeded the limit (an HTTPException: FastAPI lets only those through while reading bodies)."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(413)
@@ -73,7 +73,7 @@ class TooLarge(HTTPException):
 class BodyLimit:
     """Counts a body while it streams in and stops at the limit; nothing beyond it is read or kept.
 
-    ``refuse`` makes the answer to a body that says itself that it is too large.
+    ``refuse`` makes the answer to a body whose declared length is too large.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from bciarena.database.db import Base, now_s
 
 ROLES = ("contestant", "organiser", "operator")
-SCOPES = ("read", "submit", "organise")  # of tokens, each with what the ones before it have
+SCOPES = ("read", "submit", "organise")  # of tokens; each includes those before it
 
 
 class Account(Base):
@@ -30,7 +30,7 @@ class Account(Base):
 
 
 class Visit(Base):
-    """Somebody signed in with a browser. Signing out removes the row, and the cookie is worth nothing any more."""
+    """Somebody signed in with a browser. Signing out removes the row, which makes the cookie worthless."""
 
     __tablename__ = "visits"
     digest: Mapped[str] = mapped_column(primary_key=True)
@@ -64,7 +64,7 @@ class UseCount(Base):
 
 
 class Team(Base):
-    """A group (分组) of contestants. ``house``: the organisers' own, for reference entries."""
+    """A group (分组) of contestants. ``house``: our own, for reference entries."""
 
     __tablename__ = "teams"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -228,7 +228,7 @@ class Result(Base):
 
 
 class AuditLine(Base):
-    """An act of an organiser or operator. Triggers in the database refuse to change or remove a line.
+    """An action of an organiser or operator. Triggers in the database refuse to change or remove a line.
 
     ``who`` is the name at the time; ``account_id`` is None for somebody at the machine itself.
     """

@@ -1,8 +1,8 @@
-"""Names of people and teams: no two that a reader would take for each other.
+"""Names of people and teams: no two that a reader could confuse.
 
 A name is kept in Unicode's compatibility form (NFKC: full-width and styled letters become plain ones). Its letters come
 from one script, or from a mixture that people write (Chinese, Japanese or Korean with Latin): other mixtures, such as a
-Cyrillic letter in a Latin word, serve to look like another name. So does a word of another script of which every letter
+Cyrillic letter in a Latin word, serve to imitate another name. So does a word of another script of which every letter
 looks like a Latin one. (Unicode Technical Standard 39 calls these "highly restrictive" and "whole-script confusable".)
 """
 
@@ -25,7 +25,7 @@ LOOK_LATIN = frozenset(
 """Letters of other scripts that most typefaces draw like a Latin letter."""
 
 INVISIBLE = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f")
-"""Letters and signs that take room and show nothing, though Unicode calls them printable."""
+"""Letters and signs that show nothing, although Unicode calls them printable."""
 
 
 def plain(name: str) -> str:
@@ -39,7 +39,7 @@ def folded(name: str) -> str:
 
 
 def misleads(name: str) -> bool:
-    """Whether a name (as `plain` gives it) could be made to look like another one."""
+    """Whether a name (as `plain` returns it) could imitate another one."""
     if any(not letter.isprintable() or letter in INVISIBLE for letter in name) or _piles_marks(name):
         return True
     letters = [letter for letter in name if letter.isalpha()]
@@ -50,7 +50,7 @@ def misleads(name: str) -> bool:
 
 
 def _script(letter: str) -> str:
-    """The script of a letter; rare Latin letters (phonetic, turned, clicks) are one of their own."""
+    """The script of a letter; rare Latin letters (phonetic, turned, clicks) count as a separate script."""
     first = unicodedata.name(letter, "UNKNOWN").split()[0]
     common = letter < "\u0250" and not "\u01c0" <= letter <= "\u01c3"
     if first == "LATIN" and not common and not "\u1e00" <= letter <= "\u1eff":
@@ -59,6 +59,6 @@ def _script(letter: str) -> str:
 
 
 def _piles_marks(name: str) -> bool:
-    """Whether marks are heaped on a letter: composed letters hold theirs already."""
+    """Whether several marks are stacked on a letter; composed letters contain theirs already."""
     marks = [unicodedata.category(letter) in ("Mn", "Me") for letter in name]
     return bool(marks) and (marks[0] or any(a and b for a, b in pairwise(marks)))

@@ -27,7 +27,7 @@ from bciarena.service.words import challenge_title, unit_name
 
 LARGEST_ID = 2**63 - 1
 Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
-"""A number in an address that names a row: what no row can have is not found."""
+"""A number in an address that names a row; numbers that no row can have are not found."""
 
 
 class Page(Asker):
@@ -47,7 +47,7 @@ class Page(Asker):
     # ---------------------------------------------------------------- what was asked
 
     def id(self, name: str) -> int:
-        """A number of the address, for what is asked before FastAPI has looked at it."""
+        """A number of the address, for checks made before FastAPI has parsed it."""
         text = str(self.request.path_params[name])
         if not text.isascii() or not text.isdigit() or len(text) > 18:
             raise not_found()
@@ -122,7 +122,7 @@ class Page(Asker):
         return answer
 
     def refusal(self, template: str, no: Refused, **values: Any) -> HTMLResponse:
-        """A form again, with why it was not taken."""
+        """The form again, with the reason why it was refused."""
         answer = self.render(template, no.status, problem=self.say(no.key, **no.words), **values)
         answer.headers.update(no.headers)
         return answer
@@ -141,7 +141,7 @@ class Page(Asker):
         )
 
     def go(self, where: str, said: str = "") -> RedirectResponse:
-        """Send the browser on after a form, with a word about what was done."""
+        """Redirect the browser after a form, with a notice of what was done."""
         return RedirectResponse(f"{where}?said={said}" if said else where, 303)
 
     def signed_in(self, account: Account, where: str) -> RedirectResponse:
@@ -171,8 +171,8 @@ Before = Callable[["Page"], None]
 def may(right: str, before: Before | None = None) -> Any:
     """A page for those who have a right (a parameter's default, as FastAPI's Depends).
 
-    Of a form nothing is read before it is known that its sender may use it: an upload is large. ``before`` asks what
-    else there is to ask then, with a session of its own that may write; its page has no form yet.
+    Nothing of a form is read before its sender is known to be allowed: an upload is large. ``before`` makes further
+    checks at that point, with its own session that may write; its page has no form yet.
     """
     return Depends(_page_for(right, before))
 

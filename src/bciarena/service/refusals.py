@@ -1,4 +1,4 @@
-"""Saying no: a refusal has a status for machines and a text key for people in their language."""
+"""Refusals: a status for machines, and the key of a text for people in their language."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bciarena.errors import BadInput
 class Refused(BadInput):
     """The request cannot be met; ``key`` names the text that says why, ``words`` fill it.
 
-    ``again_s`` is how long to wait before another try may do better, where that is known.
+    ``again_s`` is how long to wait before trying again, where that is known.
     """
 
     def __init__(self, status: int, key: str, again_s: float | None = None, **words: Any) -> None:
@@ -23,5 +23,5 @@ class Refused(BadInput):
 
 
 def not_found() -> Refused:
-    """Also the answer where something exists that the asker must not know of."""
+    """Also used where something exists that the account may not know about."""
     return Refused(404, "refused.not_found")

@@ -11,11 +11,11 @@ from bciarena.service.site import Site
 from bciarena.writing import whole_file
 
 KEPT = 200
-_making = threading.Lock()  # one at a time: however many ask for a page at once, it is drawn once
+_making = threading.Lock()  # one at a time: a page that many ask for at once is made once
 
 
 def report_page(site: Site, submission: Submission, run: str, lang: str) -> str:
-    """The report as HTML; run folders never change, so a page is made once per language and version of ours."""
+    """The report as HTML; run folders never change, so a page is made once per language and version of bciarena."""
     kept = site.settings.home / "reports" / f"{run}.{lang}.{version('bciarena')}.html"
     page = _read(kept)
     if page is None:

@@ -1,7 +1,7 @@
 """From a finished job to a place on the board.
 
-What is left to do is a pure query - finished jobs without a result, results under an old rulebook - so whoever does it
-may die at any line, and two who do it at once agree.
+A query finds what is left to do - finished jobs without a result, results under an old rulebook - so the process that
+does it may die at any point, and two that do it at once agree.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def score_of_run(storage: Storage, run: str) -> dict[str, Any]:
 
 
 def is_boxed(sandbox: str) -> bool:
-    """``bwrap, cgroup v2`` names the box first and what bounds it after."""
+    """Whether the run was boxed: ``bwrap, cgroup v2`` names the box first."""
     return sandbox.split(",")[0] == BOXED
 
 
@@ -67,8 +67,8 @@ def is_ranked(score: dict[str, Any]) -> bool:
 def _put(session: Session, submission: Submission, job: Job, score: dict[str, Any], book: str) -> Result | None:
     """Write the result of a job under a rulebook, and make it the current one unless a later job has one already.
 
-    A reading of the rules that was adopted before has its row already, which is used again. None: another process
-    wrote the same at the same moment.
+    A rulebook that was in use before has its row already, which is used again. None: another process wrote the same
+    at the same moment.
     """
     interval = bootstrap_interval(score) if score.get("trials") else None
     low, high = interval or (None, None)
@@ -86,7 +86,7 @@ def _put(session: Session, submission: Submission, job: Job, score: dict[str, An
     }
     same = (Result.submission_id == submission.id, Result.job_id == job.id, Result.rulebook == book)
     try:
-        # One writer at a time for each submission; SQLite's write lock does the same by itself.
+        # One writer at a time for each submission; SQLite's write lock ensures this anyway.
         session.execute(select(Submission.id).where(Submission.id == submission.id).with_for_update())
         newest = session.scalar(select(func.max(Result.job_id)).where(Result.submission_id == submission.id))
         if newest is None or newest <= job.id:
@@ -115,7 +115,7 @@ def _put(session: Session, submission: Submission, job: Job, score: dict[str, An
 
 
 def _blocks(score: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a run's blocks, each with the contest's sums of it: what ranks are tested by."""
+    """The rows of a run's blocks, each with the contest's sums, on which ranks are tested."""
     rows: list[dict[str, Any]] = score.get("blocks", [])
     if not score.get("trials"):
         return rows
@@ -142,10 +142,10 @@ def under_old_rules(session: Session, limit: int = 20) -> list[Result]:
 
 
 def score_again(session: Session, storage: Storage, old: Result) -> Result | None:
-    """Score a kept run under its contest's present rulebook, from the ledger: nothing runs again.
+    """Score a kept run under its contest's current rulebook, from the ledger: nothing runs again.
 
-    A fault of ours is raised and leaves the old result as it is. What the rules themselves cannot score is said in a
-    result without rank.
+    A fault of ours is raised and leaves the old result as it is. A run that the rules themselves cannot score gets a
+    result without rank that says so.
     """
     submission = session.get_one(Submission, old.submission_id)
     job = session.get_one(Job, old.job_id)

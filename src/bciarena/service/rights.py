@@ -11,12 +11,12 @@ from bciarena.service.refusals import Refused
 
 EVERYBODY = ("visitor", "contestant", "organiser", "operator")
 NO, OWN, OPEN, ALL = "no", "own", "open", "all"
-"""``own``: what belongs to one's own teams or contests; ``open``: runs of the house's own, where data and board are
-public."""
+"""``own``: what belongs to one's own teams or contests; ``open``: runs of the reference entries, where data and board
+are public."""
 
 
 class Right(NamedTuple):
-    """Who has it, how far; which scope a token needs to act by it; whether acts are kept in the audit log."""
+    """Who has it and how far; which scope a token needs for it; whether its use is recorded in the audit log."""
 
     visitor: str
     contestant: str
@@ -47,7 +47,7 @@ def role_of(account: Account | None) -> str:
 
 
 def require(account: Account | None, right: str) -> None:
-    """Refuse an account whose role does not have a right at all; whose something is, the act itself must ask."""
+    """Refuse an account whose role lacks a right altogether; whether something is its own, the action itself checks."""
     if getattr(RIGHTS[right], role_of(account)) != NO:
         return
     if account is None:

@@ -39,10 +39,10 @@ def check_password(stored: str | None, password: str) -> bool:
 
 
 class Cookie(NamedTuple):
-    """What the signed cookie says. ``account`` is 0 for a visitor; otherwise a row of `Visit` must stand behind it."""
+    """What the signed cookie says. ``account`` is 0 for a visitor; otherwise there must be a row of `Visit` for it."""
 
     account: int
-    nonce: str  # form tokens hang on it
+    nonce: str  # form tokens depend on it
 
     @property
     def digest(self) -> str:
@@ -90,5 +90,5 @@ def new_token() -> tuple[str, str]:
 
 
 def token_digest(text: str) -> str:
-    """Tokens are long and random, so a plain digest is enough to keep them."""
+    """Tokens are long and random, so a plain digest suffices."""
     return hashlib.sha256(text.encode()).hexdigest()

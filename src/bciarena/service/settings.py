@@ -1,4 +1,4 @@
-"""Where a site keeps its things and how much it lets in."""
+"""Where a site keeps its files, and its limits."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Settings:
     https : bool
         Whether cookies are to be sent over https only.
     proxies : tuple of networks
-        Proxies in front of the site: only what they append to X-Forwarded-For is believed.
+        Proxies in front of the site: only what they append to X-Forwarded-For is trusted.
     url : str
         The address people use (https://arena.example), for links that are passed on. Empty: links are completed by
-        the reader's browser. The Host header of a request never gets into a link.
+        the reader's browser. The Host header of a request never ends up in a link.
     team_bytes : int
-        What the packages of one team may hold, unpacked.
+        Quota for the packages of one team, unpacked.
     """
 
     home: Path
@@ -100,9 +100,9 @@ def public_url(text: str) -> str:
 
 
 def _make_private(folder: Path) -> None:
-    """The folder, made where it is missing, and what lies in it: for this user alone.
+    """Make the folder if it is missing, and close it and its files to other users.
 
-    Older versions left them open to all. Stored files keep their own modes: nobody else gets through the folder.
+    Older versions left them open. Stored files keep their own modes: nobody else can enter the folder.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
@@ -123,5 +123,5 @@ def _secret(path: Path) -> str:
             file.write(secrets.token_hex(32))
     secret = path.read_text("ascii").strip()
     if len(secret) < 32:
-        raise BadInput(f"{path}: holds no key; remove it and a new one is made (everybody must sign in again)")
+        raise BadInput(f"{path}: contains no key; remove it to have a new one made (everybody must sign in again)")
     return secret

@@ -1,4 +1,4 @@
-"""What a running site holds, and what is read from a request's head."""
+"""What all requests of a running site share, and what is read from a request's headers."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def language_of(request: Request) -> str:
 def address_of(request: Request) -> str:
     """Where a request comes from, for rate limits.
 
-    X-Forwarded-For is read from its end, as far as the addresses there are proxies named in the settings: what stands
-    before is whatever the client wrote. One IPv6 client has a whole /64 to choose from, so that counts as one.
+    X-Forwarded-For is read from its end, as long as the addresses there are proxies named in the settings: whatever
+    comes before was written by the client. An IPv6 client can choose from a whole /64, so that counts as one address.
     """
     trusted = request.app.state.site.settings.proxies
     here = _address(request.client.host if request.client else "")
@@ -90,7 +90,7 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def local_path(text: str) -> str:
-    """A path on this site to go back to; anything else leads home."""
+    """A path on this site to return to; anything else becomes the front page."""
     parts = urlsplit(text)
     safe = not parts.scheme and not parts.netloc and text.startswith("/") and not text.startswith(("//", "/\\"))
     return text if safe and text.isprintable() else "/"

@@ -22,12 +22,12 @@ RESERVED = frozenset({"new", "api", "static"})
 
 
 def clean(value: Any, depth: int = 0) -> Any:
-    """Refuse characters that no text has and that databases and file systems choke on, and values within values."""
+    """Refuse characters that databases and file systems cannot store, and deeply nested values."""
     if depth > DEEPEST:
-        raise ValueError("holds values within values within values")
+        raise ValueError("is nested too deeply")
     if isinstance(value, str):
         if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise ValueError("holds a character that is no text")
+            raise ValueError("contains a character that cannot be stored")
     elif isinstance(value, list):
         for item in value:
             clean(item, depth + 1)
@@ -39,18 +39,18 @@ def clean(value: Any, depth: int = 0) -> Any:
 
 
 class Strict(BaseModel):
-    """Unknown fields are refused, so that a typing mistake is not lost."""
+    """Unknown fields are refused, so that a typo does not go unnoticed."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
     _clean = model_validator(mode="before")(lambda value: clean(value))
 
 
 class Simulate(Strict):
-    """Made-up recordings."""
+    """Simulated recordings."""
 
     subjects: Annotated[int, Field(ge=1, le=100)] = 3
     blocks: Annotated[int, Field(ge=1, le=20)] | None = None
-    seed: Annotated[int, Field(ge=0, lt=2**128)] | None = None  # None: a secret one is drawn and told to nobody
+    seed: Annotated[int, Field(ge=0, lt=2**128)] | None = None  # None: a secret one is drawn
     split: str | None = Field(default=None, max_length=20, pattern=r"^[A-Za-z_0-9]+$")
 
 
@@ -68,9 +68,9 @@ class Data(Strict):
 
 
 class Granted(Strict):
-    """What an entry gets in a phase, and what it must be; None is the platform's own.
+    """What an entry gets in a phase, and what is required of it; None is the platform's default.
 
-    ``strict`` is the texts' form in one word: the contest's Python, .pyc only, file and class named as the texts say.
+    ``strict`` requires all that the texts do: the contest's Python, .pyc only, file and class named as they say.
     """
 
     budget_s: Annotated[float, Field(ge=1, le=7 * 86400)] | None = None
@@ -92,7 +92,7 @@ class Granted(Strict):
                 f"it is for Python {python}; here it must be {' or '.join(pythons)} (arena pack --python {pythons[0]})"
             )
         if (self.pyc_only or self.strict) and not about.get("compiled"):
-            return "it holds Python sources; here all files must be compiled (.pyc): arena pack does it"
+            return "it contains Python sources; here all files must be compiled (.pyc): arena pack does that"
         file, _, name = str(about.get("target", "")).rpartition(":")
         if (self.fixed_names or self.strict) and (name not in book.classes or Path(file).stem != name):
             return f"its class is {name} in {file}; here class and file must be named {' or '.join(book.classes)}"
@@ -122,8 +122,8 @@ class PhaseSpec(Strict):
         seed = self.data.simulate.seed if self.data.simulate else None
         if self.truth == "hidden" and seed is not None and seed < LEAST_SECRET:
             raise ValueError(
-                "seed: who guesses it can simulate the hidden truth; leave it out (a secret one is drawn), or give one "
-                "of 128 bits from arena simulate --seed secret"
+                "seed: whoever guesses it can simulate the hidden truth; leave it out (a secret one is drawn), or give "
+                "one of 128 bits from arena simulate --seed secret"
             )
         return self
 
@@ -159,7 +159,7 @@ def seconds(moment: datetime | None) -> float | None:
 
 
 def parse(values: dict[str, Any], source: str) -> ContestSpec:
-    """A checked contest from plain values; the first thing that is wrong is told with its place."""
+    """A checked contest from plain values; the first error is reported with its place."""
     try:
         return ContestSpec.model_validate(values)
     except ValidationError as error:
@@ -172,7 +172,7 @@ def parse_toml(text: str, source: str) -> ContestSpec:
     """A checked contest from the text of a contest.toml."""
     try:
         values = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits and lists in lists in lists
+    except (ValueError, RecursionError) as error:  # also numbers with thousands of digits and deeply nested lists
         raise BadInput(f"{source}: is no TOML file: {error}") from None
     return parse(values, source)
 

@@ -1,4 +1,4 @@
-"""Submissions (提交, 部署): sending a version to a phase, and what has become of it."""
+"""Submissions (提交, 部署): sending a version to a phase, and its state."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def submit(session: Session, account: Account, version: Version, phase: Phase, b
         raise Refused(422, "refused.package", why=why)
     if not boxed and not team.house:
         raise Refused(503, "refused.no_box")
-    # Two submissions at the same moment must not both take the day's last place: the team's row is the lock.
+    # Two submissions at the same moment must not both use the last one of the day: the team's row is the lock.
     session.execute(select(Team.id).where(Team.id == team.id).with_for_update())
     if phase.daily_limit and used_today(session, phase.id, team.id) >= phase.daily_limit:
         tomorrow_s = DAY_S - time.time() % DAY_S
@@ -52,7 +52,7 @@ def submit(session: Session, account: Account, version: Version, phase: Phase, b
 
 
 def used_today(session: Session, phase_id: int, team_id: int) -> int:
-    """Submissions of this UTC day; what was cancelled or failed by our fault does not count."""
+    """Submissions of this UTC day; those cancelled or failed by our fault do not count."""
     midnight = time.time() // DAY_S * DAY_S
     query = (
         select(func.count())
@@ -75,7 +75,7 @@ def _queue(session: Session, version: Version, phase: Phase, team: Team, boxed: 
         "data": phase.data,
         "data_digest": phase.data_about.get("digest"),
         "clock": "think",
-        # What strangers upload runs boxed or not at all; our own entries may run without a box, and are marked so.
+        # Uploads run boxed or not at all; our own entries may run without a box, and are marked as such.
         "sandbox": "none" if team.house and not boxed else BOXED,
         "ranked": not team.house,
     }
@@ -95,7 +95,7 @@ def _queue(session: Session, version: Version, phase: Phase, team: Team, boxed: 
 
 
 def _circle(session: Session, team: int) -> set[int]:
-    """A team and every team that shares a member with one of the circle: their runs could be one person's."""
+    """A team and all teams connected with it by shared members: their runs could be one person's."""
     found, new = {team}, {team}
     while new:
         people = select(Membership.account_id).where(Membership.team_id.in_(new))
@@ -117,7 +117,7 @@ class Status:
     verdict: str | None = None
     reason: str = ""
     before: int | None = None  # how many jobs are queued before it
-    waits: str = ""  # why it does though its turn may have come: apart, put_back
+    waits: str = ""  # why it waits although its turn may have come: apart, put_back
     faults: int = 0
     progress: dict[str, Any] = field(default_factory=dict)
     score: float | None = None
@@ -127,8 +127,8 @@ class Status:
 def status_of(session: Session, job: Job, result: Result | None) -> Status:
     """The state a person is shown, derived from the submission's job and its current result.
 
-    The result has the last word about verdict and score: a run may have been re-scored since it was played. While a
-    submission runs again its earlier result still stands.
+    Verdict and score are those of the result: a run may have been re-scored since it was played. While a submission
+    runs again its earlier result remains.
     """
     status = _job_status(session, job)
     status.settled = status.state not in ("scored", "failed") or (result is not None and result.job_id == job.id)
@@ -180,7 +180,7 @@ def owns(session: Session, account: Account | None, submission: Submission) -> b
 
 
 def submission_for(session: Session, account: Account, submission_id: int) -> Submission:
-    """A submission its asker may act on; for anyone else there is no such thing."""
+    """A submission the account may act on; for anyone else it does not exist."""
     found = session.get(Submission, submission_id)
     if found is None or not owns(session, account, found):
         raise not_found()
@@ -188,7 +188,7 @@ def submission_for(session: Session, account: Account, submission_id: int) -> Su
 
 
 def runs_open(phase: Phase) -> bool:
-    """Whether anyone may read runs of the house's own: nothing in them is secret where data and board are public."""
+    """Whether anyone may read runs of the reference entries: nothing is secret where data and board are public."""
     return phase.published and not phase.hidden_data
 
 
@@ -219,7 +219,7 @@ def managed_submission(session: Session, account: Account, submission_id: int) -
 
 
 def cancel(session: Session, queue: Queue, actor: Account, submission: Submission) -> None:
-    """End a run that has not ended; kept in the audit log where it is not the actor's own."""
+    """End a run that has not ended; recorded in the audit log if it is not the actor's own."""
     if session.get(Membership, (submission.team_id, actor.id)) is None:
         record(session, actor, "cancel", f"run {submission.id}")
     session.commit()

@@ -1,4 +1,4 @@
-"""Teams (分组): who belongs to one, and how one gets in."""
+"""Teams (分组): their members, and how to join one."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def team_for(session: Session, account: Account | None, team_id: int) -> Team:
 
 
 def _check_room(session: Session, account: Account, team: Team | None = None) -> None:
-    """Refuse one team or one member too many; the rows of account and team are the locks."""
+    """Refuse one team or one member too many; the rows of account and team serve as locks."""
     session.execute(select(Account.id).where(Account.id == account.id).with_for_update())
     if _count(session, Membership.account_id == account.id) >= TEAMS_EACH:
         raise Refused(409, "refused.teams", most=TEAMS_EACH)
@@ -90,13 +90,13 @@ def invite(session: Session, account: Account, team: Team) -> str:
 
 
 def invitations_of(session: Session, team: Team) -> list[Invitation]:
-    """The team's invitations that nobody has used and that still hold."""
+    """The team's invitations that are unused and still valid."""
     held = Invitation.used_by.is_(None) & (Invitation.expires_at > time.time())
     return list(session.scalars(select(Invitation).where(Invitation.team_id == team.id, held).order_by(Invitation.id)))
 
 
 def revoke_invitation(session: Session, actor: Account, team: Team, invitation_id: int) -> None:
-    """Take an open invitation back: whoever made it, or a captain."""
+    """Withdraw an open invitation; only whoever made it or a captain may."""
     found = session.get(Invitation, invitation_id)
     own = session.get(Membership, (team.id, actor.id))
     if found is None or found.team_id != team.id or found.used_by is not None:
@@ -108,7 +108,7 @@ def revoke_invitation(session: Session, actor: Account, team: Team, invitation_i
 
 
 def invitation(session: Session, code: str) -> Invitation:
-    """The open invitation a code stands for."""
+    """The open invitation with this code."""
     found = session.scalar(select(Invitation).where(Invitation.digest == token_digest(code)))
     if found is None or found.used_by is not None or found.expires_at < time.time():
         raise Refused(404, "refused.invitation")
@@ -132,7 +132,7 @@ def join(session: Session, account: Account, code: str) -> Team:
 
 
 def leave(session: Session, actor: Account, team: Team, account_id: int) -> None:
-    """Leave a team, or as captain send somebody away. The last captain stays while others are there."""
+    """Leave a team, or as its captain remove a member. The last captain cannot leave while others remain."""
     own = session.get(Membership, (team.id, actor.id))
     gone = session.get(Membership, (team.id, account_id))
     if gone is None:
@@ -149,7 +149,7 @@ def leave(session: Session, actor: Account, team: Team, account_id: int) -> None
 
 
 def make_captain(session: Session, actor: Account, team: Team, account_id: int) -> None:
-    """A captain may name further captains; an operator helps a team that has lost its own."""
+    """A captain may name further captains; an operator may do so for a team that has lost its own."""
     own = session.get(Membership, (team.id, actor.id))
     member = session.get(Membership, (team.id, account_id))
     if member is None:

@@ -11,5 +11,5 @@ LANGUAGES = {code: tables["site"] for code, tables in read_words(Path(__file__).
 
 
 def say(lang: str, key: str, **words: Any) -> str:
-    """The text of a key, its places filled."""
+    """The text of a key, with its placeholders filled."""
     return LANGUAGES[lang][key].format(**words)

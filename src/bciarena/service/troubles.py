@@ -1,4 +1,4 @@
-"""What the keeper could not do: kept until it is done, tried again with growing pauses, shown to the operator."""
+"""What the keeper could not do yet: retried with growing pauses until it succeeds, and shown to the operator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bciarena.database.db import Base, now_s
 from bciarena.jobs.storage import Damaged, Missing, Unwell
 
 PAUSES_S = (5.0, 600.0)  # after the first try, and at most
-AWAY_PAUSE_S = 30.0  # at most, where storage is away: it comes back for all at once
+AWAY_PAUSE_S = 30.0  # at most, where storage is unreachable: it comes back for all at once
 KINDS = {Missing: "missing", Damaged: "damaged", Unwell: "away"}
 
 
@@ -37,7 +37,7 @@ class Trouble(Base):
 
 
 def not_waiting(task: str, item: InstrumentedAttribute[int]) -> ColumnElement[bool]:
-    """Condition of a query for things to do: this one is not to be tried again only later."""
+    """Condition of a query for things to do: no later retry is scheduled for this one."""
     later = (Trouble.next_at > now_s()) & (Trouble.next_at <= now_s() + PAUSES_S[1])  # beyond: the clock was set back
     return ~exists().where(Trouble.task == task, Trouble.item == item, later)
 
@@ -66,5 +66,5 @@ def forget(session: Session, task: str, item: int) -> None:
 
 
 def all_troubles(session: Session) -> list[Trouble]:
-    """The longest standing first."""
+    """All of them, the oldest first."""
     return list(session.scalars(select(Trouble).order_by(Trouble.since_at)))

@@ -1,4 +1,4 @@
-"""Entries (计算单元) and their versions: taking a package in, checking it before it is kept."""
+"""Entries (计算单元) and their versions: receiving a package and checking it before it is kept."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def version_for(session: Session, account: Account | None, version_id: int) -> V
 
 
 def begin(session: Session, settings: Settings, account: Account, entry_id: int) -> Entry:
-    """What is asked before anything of an upload is read: whose entry it is, a box, and room."""
+    """What is checked before anything of an upload is read: whose entry it is, that boxes work, and the quota."""
     entry = entry_for(session, account, entry_id)
     if not settings.boxed:
         raise Refused(503, "refused.no_box")
@@ -81,7 +81,7 @@ def begin(session: Session, settings: Settings, account: Account, entry_id: int)
 
 
 def used_bytes(session: Session, team_id: int) -> int:
-    """What all packages of a team hold, unpacked."""
+    """The size of all packages of a team, unpacked."""
     total = select(func.sum(Version.unpacked)).join(Entry, Entry.id == Version.entry_id).where(Entry.team_id == team_id)
     return int(session.scalar(total) or 0)
 
@@ -92,7 +92,7 @@ def _full(settings: Settings) -> Refused:
 
 @asynccontextmanager
 async def received(stream: AsyncIterator[bytes], filename: str) -> AsyncIterator[Path]:
-    """An upload on disk under a name of ours; the person's own file name only chooses the ending."""
+    """Save an upload under a name we choose; only the ending comes from the sender's file name."""
     ending = next((item for item in PACKAGES if filename.lower().endswith(item)), ".zip")
     handle, name = tempfile.mkstemp(prefix="arena-upload-", suffix=ending)
     try:
@@ -135,7 +135,7 @@ def inspect(path: Path, challenge: str, named: str = "") -> dict[str, Any]:
 
 
 def _shown(path: Path, words: str) -> str:
-    """Messages name our temporary file; the contestant knows it as the upload."""
+    """A message with our temporary file's name replaced: the contestant knows it as the upload."""
     return words.replace(str(path), "upload").replace(path.name, "upload")
 
 
@@ -149,13 +149,13 @@ def add_version(
     filename: str,
     about: dict[str, Any],
 ) -> Version:
-    """Keep an inspected package as the entry's next version, where the team still has room for it."""
+    """Keep an inspected package as the entry's next version, if the team's quota allows."""
     if used_bytes(session, entry.team_id) + about["unpacked"] > settings.team_bytes:
         raise _full(settings)
-    session.commit()  # storing takes a while: hold no lock meanwhile
+    session.commit()  # storing takes a while: hold no lock
     size = path.stat().st_size
     package = storage.put(path)
-    # Two uploads at the same moment must not both take the last room: the team's row is the lock.
+    # Two uploads at the same moment must not both use the rest of the quota: the team's row is the lock.
     session.execute(select(Team.id).where(Team.id == entry.team_id).with_for_update())
     if used_bytes(session, entry.team_id) + about["unpacked"] > settings.team_bytes:
         raise _full(settings)
@@ -163,7 +163,7 @@ def add_version(
 
 
 def remove_version(session: Session, account: Account, version_id: int) -> Entry:
-    """Take a version away that was never submitted, so that its team has room for others."""
+    """Remove a version that was never submitted, to make room for others."""
     version = version_for(session, account, version_id)
     if session.scalar(select(Submission.id).where(Submission.version_id == version.id).limit(1)) is not None:
         raise Refused(409, "refused.version_used")
@@ -201,6 +201,6 @@ def _next_version(
 
 
 def clean_name(filename: str) -> str:
-    """A file name for showing: no folders, no control characters, not long."""
+    """A file name for display: no folders, no control characters, shortened."""
     last = re.split(r"[\\/]", filename)[-1]
     return "".join(letter for letter in last if letter.isprintable())[:100] or "package"

@@ -43,7 +43,7 @@ class Caller(Asker):
 
 
 def allow(right: str) -> Any:
-    """A call by those who have a right, with a token whose scope reaches so far; reading needs the least."""
+    """A call that needs a right, and a token whose scope includes it; reading needs the smallest scope."""
     return Depends(_caller_for(right))
 
 

@@ -40,11 +40,12 @@ class ContestOut(BaseModel):
 class RowOut(BaseModel):
     rank: int | None
     not_distinguishable_from: tuple[int, int] | None
-    tested: Annotated[bool, Field(description="whether the data could have told this team from its neighbours at all")]
+    tested: Annotated[bool, Field(description="whether the data could have told this team from others at all")]
     team: str
     score: float
     low: Annotated[
-        float | None, Field(description="95 % interval for new blocks of the same people; allows for best-of")
+        float | None,
+        Field(description="95 % interval for new blocks of the same people; allows for choosing the best run"),
     ]
     high: float | None
     new_people_low: Annotated[

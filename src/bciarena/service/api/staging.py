@@ -78,7 +78,7 @@ def rerun(submission_id: Id, call: Caller = allow("manage")) -> SubmissionOut:
     return _submission(call, run)
 
 
-@router.post("/submissions/{submission_id}/disqualify", summary="Disqualify (or, without reason, take it back)")
+@router.post("/submissions/{submission_id}/disqualify", summary="Disqualify (without a reason: undo it)")
 def disqualify(submission_id: Id, body: Reason, call: Caller = allow("manage")) -> SubmissionOut:
     run = submissions.managed_submission(call.session, call.me, submission_id)
     submissions.disqualify(call.session, call.me, run, body.reason)

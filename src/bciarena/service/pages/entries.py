@@ -59,7 +59,7 @@ def _begin(page: Page) -> None:
 @router.post("/entries/{entry_id}/versions")
 def upload(entry_id: Id, page: Page = may("enter", before=_begin)) -> Response:
     entry = uploads.entry_for(page.session, page.me, entry_id)
-    page.session.commit()  # looking into a package takes a while: hold no lock meanwhile
+    page.session.commit()  # inspecting a package takes a while: hold no lock
     package = page.upload("package")
     with tempfile.TemporaryDirectory(prefix="arena-upload-") as work:
         path = Path(work) / "upload"

@@ -70,7 +70,7 @@ def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
 def _score(site: Site, result: Result) -> tuple[dict[str, Any], str]:
     """What the run's score file says beyond the result, and the rulebook it was played under.
 
-    Of a run that was re-scored only the notes still hold.
+    Of a run that was re-scored only the notes are still valid.
     """
     if not result.run:
         return {}, ""
@@ -80,7 +80,7 @@ def _score(site: Site, result: Result) -> tuple[dict[str, Any], str]:
 
 
 def _marks_trials(book: str) -> bool:
-    """Whether the stream itself tells where trials begin. Where not (speller), notes about reports would tell."""
+    """Whether the stream itself shows where trials begin. If not, notes about reports would reveal it."""
     rules = find_rulebook(book)
     return bool({rules.mask[code] for code in rules.opens} - {0})
 

@@ -25,7 +25,6 @@ TIMES = (*range(12, 123, 6), 123)  # packets: 0.48 s to 4.92 s
 BLOCKS = 3  # of each person: enough to learn from, and training stays short
 SURE = 0.95
 IDLE = 7
-LEFT_RIGHT = (1, 2)
 
 
 def rehearse(people, motor, seed=2026):
