@@ -37,7 +37,7 @@ def test_too_few_blocks_have_no_power(capsys):
 
 def test_what_cannot_be_is_told(capsys):
     for words, says in [
-        (["--difference", "900"], "no entry can be so much better"),
+        (["--difference", "900"], "no entry can be that much better"),
         (["--difference", "-1"], "must be above 0"),
         (["--difference", "5", "--seconds", "9"], "below the limit"),
         (["--difference", "5", "--people", "x"], "whole numbers"),

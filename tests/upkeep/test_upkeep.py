@@ -143,7 +143,7 @@ def test_verify_takes_a_run_or_a_backup(site: Town, tmp_path: Path, capsys) -> N
     assert "equals the stored score" in capsys.readouterr().out
     (tmp_path / "letter.txt").write_text("dear")
     assert cli.main(["verify", str(tmp_path / "letter.txt")]) == 2
-    assert "is no backup" in capsys.readouterr().err
+    assert "is not a backup" in capsys.readouterr().err
 
 
 def test_an_interrupted_backup_spoils_nothing(site: Town, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Recordings: what a data folder holds, read without copying and without running anything in it.
+"""Recordings: the content of a data folder, read without copying it and without running anything in it.
 
 >>> recording = open_recording("data")              # doctest: +SKIP
 >>> block = recording.subjects[0].blocks[0]         # doctest: +SKIP

@@ -79,7 +79,7 @@ def read_brainvision(header: Path) -> tuple[NDArray[Any], int, tuple[str, ...]]:
         ZeroDivisionError,
         AttributeError,
         configparser.Error,
-    ) as error:  # the parser trips, too
+    ) as error:  # the parser itself raises these
         raise BadInput(f"{header}: not a readable BrainVision header ({error})") from error
     if not 0.5 < rate < 1e9 or abs(rate - round(rate)) > 1e-6:
         raise BadInput(f"{header}: field SamplingInterval: {rate} Hz is not a whole rate")
@@ -89,7 +89,7 @@ def read_brainvision(header: Path) -> tuple[NDArray[Any], int, tuple[str, ...]]:
         scale = np.array([float(part[2] or 1) * TO_MICROVOLT[part[3].strip()] for part in parts])
     except (KeyError, ValueError) as error:
         raise BadInput(f"{header}: channel resolution or unit not understood ({error})") from error
-    if not os.path.isfile(file):  # False, too, for a name that cannot be one
+    if not os.path.isfile(file):  # False also for impossible names
         raise BadInput(f"{header}: its data file {file.name} is missing")
     if file.stat().st_size % (rows * np.dtype(kind).itemsize) or not file.stat().st_size:
         raise BadInput(f"{file}: its size does not fit {rows} channels of {kind}; is it cut short?")
@@ -168,7 +168,7 @@ def write_bids(
 
 
 def describe_bids(folder: Path, name: str, subjects: list[str]) -> None:
-    """Write what stands at the root of a BIDS data set."""
+    """Write the files at the root of a BIDS data set."""
     people = "participant_id\n" + "".join(f"sub-{subject}\n" for subject in subjects)
     about = {"Name": name, "BIDSVersion": "1.8.0", "DatasetType": "raw", "Authors": ["bciarena"]}
     texts = {

@@ -50,10 +50,10 @@ READERS: dict[str, Callable[[Path], Any]] = {".npz": read_npz, ".pkl": read_pick
 
 
 def read_block(path: Path) -> Block:
-    """Read a block file; one clear line names the file and field when something is missing or odd."""
+    """Read a block file; an error names the file and the field that is missing or unusable."""
     content = READERS[path.suffix](path)
     if not isinstance(content, Mapping):
-        raise BadInput(f"{path}: holds {type(content).__name__}, not a dict with data, srate and ch_names")
+        raise BadInput(f"{path}: contains a {type(content).__name__}, not a dict with data, srate and ch_names")
     for key in ("data", "srate", "ch_names"):
         if key not in content:
             raise BadInput(f"{path}: field {key} is missing; a block has data, srate and ch_names")
@@ -81,7 +81,7 @@ def _matrix(path: Path, value: Any) -> NDArray[Any]:
         raise BadInput(f"{path}: field data: shape {data.shape} holds no samples or no channels")
     if isinstance(data, np.memmap) or isinstance(data.base, np.memmap) or data.nbytes <= 1 << 20:
         return data
-    # MATLAB readers return the array in memory: move it to disk, so that a folder of blocks is not held at once.
+    # MATLAB readers return the array in memory: move it to disk, so that a folder's blocks are not all in memory.
     fortran = bool(data.flags.f_contiguous)
     source = data.T if fortran else data
     return spool((np.ascontiguousarray(row) for row in source), data.dtype, data.shape, fortran)

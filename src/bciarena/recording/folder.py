@@ -29,7 +29,7 @@ def open_recording(folder: str | Path) -> Recording:
         stems: dict[str, Path] = {}
         for file in files:
             if (one := stems.setdefault(file.stem, file)) != file:
-                raise BadInput(f"{path}: block {one.stem} is there twice: {one.name} and {file.name}")
+                raise BadInput(f"{path}: block {one.stem} exists twice: {one.name} and {file.name}")
         subjects.append(Subject(path.name, tuple(read_block(file) for file in files)))
     if not subjects:
         raise BadInput(

@@ -1,4 +1,4 @@
-"""Recording, Subject, Block, Event: plain values that everything else passes around."""
+"""Recording, Subject, Block, Event: plain values that everything else uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bciarena.errors import BadInput
 from bciarena.recording.events import Event
 
-CHUNK_N = 1 << 16  # samples looked at in one go, so that checking a long block needs little memory
+CHUNK_N = 1 << 16  # samples checked at a time, so that a long block needs little memory
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Block:
     eeg : ndarray, shape (channels, samples)
         Microvolts. Usually a memory map: slice it, do not copy it.
     trigger_row : ndarray, shape (samples,)
-        The trigger *with truth*, as it stands in the file.
+        The trigger *with truth*, as it is in the file.
     rate : int
         Samples per second.
     channels : tuple of str
@@ -98,7 +98,7 @@ class Block:
 
     @cached_property
     def digest(self) -> str:
-        """Looks at every sample once: refuses what is not finite, returns the digest of the content.
+        """Read every sample once: refuse what is not finite, and return the digest of the content.
 
         The digest does not depend on the file format: the same numbers give the same digest from npz, pkl, mat
         or BrainVision.

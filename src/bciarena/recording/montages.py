@@ -20,4 +20,4 @@ CAP77 = tuple(
 """77 rows, region by region as the contest's table prints them."""
 
 NOT_SCALP = frozenset({"ECG", "HEOR", "HEOL", "VEOU", "VEOL"})
-"""Rows of CAP64 that carry no brain: heart and eyes."""
+"""Rows of CAP64 that are not EEG: heart and eyes."""

@@ -1,4 +1,4 @@
-"""npz without pickles. A stored member is mapped where it lies; a compressed one is spooled to disk first."""
+"""npz without pickles. An uncompressed member is mapped in place; a compressed one is spooled to disk first."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _header(stream: IO[bytes], path: Path, name: str) -> tuple[tuple[int, ...], 
         raise BadInput(f"{path}: field {name}: npy format {version} is not supported; save it with np.savez")
     shape, fortran, dtype = read(stream)
     if dtype.hasobject:
-        raise BadInput(f"{path}: field {name[:-4]}: holds Python objects, which are never loaded")
+        raise BadInput(f"{path}: field {name[:-4]}: contains Python objects, which are never loaded")
     return shape, fortran, dtype
 
 

@@ -1,9 +1,9 @@
-"""Pickles as data. Reading one never runs code of its own: the names it may call stand for stand-ins of ours.
+"""Pickles as data. Reading one never runs code from outside: the few names it may call are replaced by our own.
 
 The contests hand out ``dict(data, srate, ch_names)`` pickled with whatever numpy they had. A pickle is a small
-program; this reader runs it with a vocabulary of five words (make an array, a dtype, a scalar, bytes from text),
-each of them ours, and refuses every other name. Large byte strings are not read but remembered by their place in
-the file, so an array in a 2 GB pickle becomes a memory map.
+program; this reader knows only a handful of names (an array, a dtype, a scalar, bytes from text), all implemented here,
+and refuses every other one. Large byte strings are not read but remembered by their place in the file, so an array in a
+2 GB pickle becomes a memory map.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LAZY = 1 << 20
 
 
 class _Place(NamedTuple):
-    """Stands for a long byte string of the file without holding it."""
+    """A long byte string of the file, by its place."""
 
     offset: int
     length: int
@@ -65,7 +65,7 @@ def _build(path: Path, raw: Any, dtype: np.dtype[Any], shape: Any, order: Any) -
 
 
 class _Reader(pickle._Unpickler):
-    """The interpreter's own pure-Python unpickler with a closed vocabulary."""
+    """The standard library's pure-Python unpickler, restricted to the names above."""
 
     read: Callable[[int], bytes]  # set by load()
     append: Callable[[Any], None]
@@ -95,11 +95,11 @@ class _Reader(pickle._Unpickler):
     def _bytes(self, width: int) -> None:
         length = int.from_bytes(self.read(width), "little")
         offset = self.file.tell()
-        if length < LAZY:  # may lie inside a frame that was read already
+        if length < LAZY:  # may be inside a frame that was read already
             self.append(self.read(length))
         elif offset + length > self.size:
             raise EOFError
-        else:  # long byte strings stand outside frames, so the file is where the string is
+        else:  # long byte strings are outside frames, so the file's position is the string's
             self.file.seek(length, 1)
             self.append(_Place(offset, length))
 

@@ -1,4 +1,4 @@
-"""Arrays larger than memory should be: a temporary file without a name, mapped."""
+"""Arrays too large for memory: a mapped temporary file without a name."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def write_contest(path: Path, data: NDArray[Any], rate: int, channels: tuple[str
     data : ndarray, shape (channels + 1, samples)
         Microvolts, the last row the trigger.
     compress : bool
-        npz only. An uncompressed file can be memory-mapped where it lies.
+        npz only. An uncompressed file can be memory-mapped.
     """
     write = WRITERS[path.suffix]
     with whole_file(path) as beside:

@@ -16,8 +16,8 @@ def plain_value(value: Any) -> Any:
 def answer_text(rulebook: Rulebook, value: Any) -> tuple[str, bool]:
     """A ledger value as text, and whether it is a valid answer.
 
-    Valid: integers and integral floats where numbers are asked, texts where texts are asked (or
-    either, where the rules take both), and only what the vocabulary holds. An invalid one is shown as given.
+    Valid are integers and integral floats where the rules ask for numbers, texts where they ask for texts (or either,
+    where they take both), and only if the vocabulary has them. An invalid one is shown as given.
     """
     if isinstance(value, dict):
         return str(value.get("other", value)), False

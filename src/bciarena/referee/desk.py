@@ -2,7 +2,7 @@
 
 Three clocks, three names: *data* is the number of samples handed out; *think* is a virtual clock on which a packet
 is available at the time of its last sample and computing takes the time it took (R9); *budget* is the wall and CPU
-time of the whole run and lives with whoever can end it. Nothing here reads a real clock: elapsed times are given.
+time of the whole run and is watched by whoever can end it. Nothing here reads a real clock: times are passed in.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Desk:
                 subject,
                 block,
                 0.0,
-            )  # the clock starts anew with each block
+            )  # the clock starts again with each block
         elif self.clock == "think" and self.number:
             self.virtual_s += thought_s
         self.number, self.position = number, position
@@ -45,7 +45,7 @@ class Desk:
         """The ledger line of a report made ``thought_s`` seconds after the last packet went out.
 
         ``think_s`` is how far behind the data the entry was on the think clock: its computing time since the
-        packet, and what it had not caught up with before.
+        packet, plus what it was behind before.
         """
         behind_s = 0.0
         if self.clock == "think":

@@ -20,7 +20,7 @@ NOTES_MOST = 200
 
 @dataclass(frozen=True)
 class Truth:
-    """Where every trial of a recording lies and what the subject did. Never leaves the referee."""
+    """Where every trial of a recording is and what the subject did. Never leaves the referee."""
 
     blocks: tuple[tuple[int, int, tuple[TrialSpan, ...]], ...]
 

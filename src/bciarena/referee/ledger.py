@@ -1,4 +1,4 @@
-"""The ledger: what happened, one JSON line each, only ever appended to."""
+"""The ledger: what happened in a run, one JSON line each, append-only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Ledger:
         self.append({"type": "header", **header})
 
     def append(self, line: dict[str, Any]) -> None:
-        """Add a line; it is on disk when this returns, as far as the process is concerned."""
+        """Add a line; it has been handed to the operating system when this returns."""
         self.lines.append(line)
         if self._file is not None:
             self._file.write(line_text(line))

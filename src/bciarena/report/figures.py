@@ -1,6 +1,6 @@
 """The figures of a run as Plotly specifications: plain dictionaries, drawn by the page or by plotly itself.
 
-Words that begin with @ are keys of report.texts or of the contest's own words; the page puts them into a language.
+Words that begin with @ are keys of report.texts or of the contest's own words; the page translates them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _number(text: str) -> tuple[int, str]:
 
 
 def all_figures(run: KeptRun) -> list[Figure]:
-    """Every figure that the run has the material for."""
+    """Every figure for which the run has data."""
     if not run.trials:
         return []
     makers = [timeline, confusion, score_against_time, by_subject, answer_times, thinking, cumulative]
@@ -88,7 +88,7 @@ def timeline(run: KeptRun) -> Figure | None:
 def confusion(run: KeptRun) -> Figure | None:
     """Truth against answer."""
     if not part_of(run.book).mistakes:
-        return None  # more than one question in an answer: the contest has figures of its own
+        return None  # an answer to several questions: the contest has its own figures
     truths = sorted({t.truth for t in run.trials if t.status not in ("quiet", "false_positive")}, key=_number)
     answers = [*run.book.vocabulary, "–"]
     grid = np.zeros((len(truths), len(answers)), int)
@@ -116,10 +116,10 @@ def confusion(run: KeptRun) -> Figure | None:
 
 
 def score_against_time(run: KeptRun) -> Figure | None:
-    """The score had every answer known by then been given at one fixed time."""
+    """The score against one fixed answer time (see insight.at_fixed_time)."""
     times, scores = fixed_time_curve(run.book, run.trials)
     if len(times) < 2:
-        return None  # one time only: there is nothing to set against it
+        return None  # one time only: nothing to compare with
     best = int(np.argmax(scores))
     own = [run.score["metrics"].get("mean_length_s", 0.0)], [run.score["score"]]
     line = {"type": "scatter", "mode": "lines+markers", "x": times, "y": scores, "name": "@fixed_time"}

@@ -13,7 +13,7 @@ from bciarena.report.part import part_of
 
 
 def alternatives(book: Rulebook, trials: Sequence[Trial]) -> dict[str, float]:
-    """The score had one kind of loss not happened, by its name in report.texts; only what would have gained."""
+    """The score without each kind of loss, by its key among the words; only those that would have gained."""
     whole = _restored(book, trials)
     in_time = [t.length_n for t in whole if t.status == "in_time" and t.length_n]
     usual_n = round(median(in_time)) if in_time else round((book.missing_s or book.floor_s) * book.rate)
@@ -39,7 +39,7 @@ def _answered(trial: Trial, answer: str, length_n: int | None = None) -> Trial:
 
 
 def perfect_at_own_times(book: Rulebook, trials: Sequence[Trial]) -> float:
-    """The score had every answer been right (and no idle trial answered), at the times they were given."""
+    """The score if every answer had been right (and no idle trial answered), at the times they were given."""
     return book.score([_perfect(trial) for trial in _restored(book, trials)]).score
 
 
@@ -50,9 +50,9 @@ def _perfect(trial: Trial) -> Trial:
 
 
 def at_fixed_time(book: Rulebook, trials: Sequence[Trial], wait_s: float) -> float:
-    """The score had every answer known by ``wait_s`` been given exactly then; what came later counts as wrong.
+    """The score if every answer known by ``wait_s`` had been given exactly then; later ones count as wrong.
 
-    A lower bound for an entry that waits: an answer known earlier stays what it was, one known later is lost.
+    A lower bound for an entry that waits: an answer known earlier stays the same, one known later is lost.
     """
     wait_n = max(round(wait_s * book.rate), 1, round(book.floor_s * book.rate))
     return book.score([_waited(trial, wait_n, book) for trial in _restored(book, trials)]).score

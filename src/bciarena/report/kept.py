@@ -1,4 +1,4 @@
-"""A run folder as far as it is there: what is missing or damaged is said, the rest is used."""
+"""As much of a run folder as can be read: what is missing or damaged is listed, the rest is used."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PRINTED_MOST = 200_000  # bytes of the entry's output that go into a page
 
 @dataclass
 class KeptRun:
-    """What a report can draw on."""
+    """What a report is made from."""
 
     folder: Path
     book: Rulebook
@@ -43,7 +43,7 @@ class KeptRun:
 
     @cached_property
     def recording(self) -> Recording:
-        """The recordings of this run; BadInput says why they cannot be had."""
+        """The recordings of this run; BadInput says why they cannot be opened."""
         where = self.data or Path(self.about.get("data") or "")
         if where == Path() or not where.is_dir():
             raise BadInput(f"the data folder {str(where)!r} is not here")
@@ -54,7 +54,7 @@ class KeptRun:
 
 
 def open_run(folder: Path, data: Path | None = None) -> KeptRun:
-    """Open a run folder; only when not even a score is there is it refused."""
+    """Open a run folder; it is refused only if neither score nor ledger can be read."""
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such run folder")
     files = RunFolder(folder, lenient=True)

@@ -68,12 +68,12 @@ def render(folder: Path, language: str = "en", data: Path | None = None) -> str:
         text = json.dumps(content, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
         return template.render(values, replay=played, replay_note=why, content=text)
 
-    # The replay takes what the rest leaves of the page.
+    # The replay gets what the rest leaves of the page.
     return page(*replay(run, PAGE_MOST - len(page(None, "").encode())))
 
 
 def _both(words: dict[str, Said], key: str) -> Any:
-    """A word in both languages; style sheet and switch show one of them."""
+    """A word in both languages; the style sheet shows the chosen one."""
     return _spans({code: worded(own, key) for code, own in words.items()})
 
 
@@ -84,14 +84,14 @@ def _spans(texts: Said) -> Any:
 
 
 def _glance(run: KeptRun) -> dict[str, Any] | None:
-    """What the score would be otherwise: where is the loss?"""
+    """What the score would be without each kind of loss."""
     if not run.trials:
         return None
     times, scores = fixed_time_curve(run.book, run.trials)
     perfect = perfect_at_own_times(run.book, run.trials)
     best = max(zip(scores, times, strict=True)) if times else (0.0, 0.0)
     own = float(run.score["score"])
-    void = own < run.book.score(run.trials).score - 1e-6  # the verdict took what the answers were worth
+    void = own < run.book.score(run.trials).score - 1e-6  # the verdict voided the answers
     others = {} if void else alternatives(run.book, run.trials)
     hint = "hint_void" if void else f"hint_{next(iter(others), 'none')}"
     return {"own": own, "best": best[0], "best_s": best[1], "perfect": perfect, "others": others, "hint": hint}
@@ -109,7 +109,7 @@ def _rank(run: KeptRun) -> tuple[int, int] | None:
             if (header["data"], header["rulebook"]) == (run.header.get("data"), run.header.get("rulebook")):
                 scores.append(other.score()["score"])
         except (OSError, BadInput):
-            continue  # another run's damage is not this run's business
+            continue  # a damaged run beside this one does not matter here
     if not scores or not run.header:
         return None
     return 1 + sum(score > run.score["score"] for score in scores), 1 + len(scores)
@@ -121,7 +121,7 @@ def _text(name: str) -> str:
 
 @cache
 def _plotly() -> str:
-    """Plotly's script as it lies in the wheel, packed: the browser unpacks it, the page stays small."""
+    """Plotly's script from its wheel, compressed: the browser decompresses it, and the page stays small."""
     try:
         script = (resources.files("plotly") / "package_data" / "plotly.min.js").read_bytes()
     except ModuleNotFoundError:

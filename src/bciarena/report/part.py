@@ -33,12 +33,12 @@ class Part:
     findings : callable, optional
         Sentences about a run that only this contest can say.
     changes : mapping of str to callable
-        What a trial would be had one kind of loss not happened, by its name among the words; ``None`` stands for the
-        usual one (every answer right).
+        What a trial would be without one kind of loss, by the loss's key among the words; ``None`` is the default
+        (every answer right).
     person : callable, optional
         Whose trial it is, where a block mixes people.
     mistakes : bool
-        Whether the commonest mistake between two answers says something.
+        Whether the commonest confusion of two answers is worth mentioning.
     """
 
     columns: tuple[str, ...] = ("accuracy", "mean_length_s")
@@ -51,7 +51,7 @@ class Part:
 
 
 def part_of(book: Rulebook) -> Part:
-    """The contest's own part, or the usual: every metric the score has."""
+    """The contest's own part, or the default: every metric the score has."""
     return contest(book).part("report", Part, Part(columns=_metrics(book)))
 
 

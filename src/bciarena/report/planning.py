@@ -17,7 +17,7 @@ from bciarena.report.statistics import BLOCK_SD
 from bciarena.report.units import Units, turned, units_of
 
 PERSON_SD = 0.6
-"""By how much people are taken to differ, in log odds of a right answer."""
+"""By how much people are assumed to differ, in log odds of a right answer."""
 SPREAD = 0.3
 """Standard deviation of the logarithm of answer times."""
 WANTED = 0.8
@@ -26,7 +26,7 @@ WANTED = 0.8
 
 @dataclass(frozen=True)
 class Assumed:
-    """What is taken for granted about entries and people."""
+    """What is assumed about entries and people."""
 
     accuracy: float
     seconds: float
@@ -35,7 +35,7 @@ class Assumed:
 
 
 def blocks_like(codes: Sequence[int], trials: int | None) -> tuple[int, ...]:
-    """The codes of a block, repeated or cut to so many trials."""
+    """The codes of a block, repeated or cut to ``trials``."""
     if not codes:
         raise BadInput("a block has no trials to plan with; give --trials")
     wanted = len(codes) if trials is None else trials
@@ -98,7 +98,7 @@ def _odds(share: float) -> float:
 def gain_for(
     book: Rulebook, assumed: Assumed, difference: float, people: int, blocks: int, seed: int
 ) -> tuple[float, float]:
-    """By how much better in log odds an entry must be to score ``difference`` more on average, and the usual score."""
+    """How much better in log odds an entry must be to score ``difference`` more on average, and the others' score."""
     maker = Maker(book, assumed, seed)
     gains = np.linspace(0, 6, 25)
     total = np.zeros(gains.size)
@@ -111,7 +111,7 @@ def gain_for(
         raise BadInput(f"--difference {difference:g}: must be above 0")
     if scores[-1] - scores[0] < difference:
         raise BadInput(
-            f"--difference {difference:g}: no entry can be so much better: at accuracy {assumed.accuracy:g} and "
+            f"--difference {difference:g}: no entry can be that much better: at accuracy {assumed.accuracy:g} and "
             f"{assumed.seconds:g} s the score is {scores[0]:.1f}, flawless {scores[-1]:.1f} {book.unit}"
         )
     return float(np.interp(scores[0] + difference, scores, gains)), float(scores[0])
@@ -120,7 +120,7 @@ def gain_for(
 def power(
     book: Rulebook, assumed: Assumed, teams: int, gain: float, people: int, blocks: int, boards: int, seed: int
 ) -> float:
-    """Share of boards on which the one better entry is told from an equal one of the others chosen beforehand."""
+    """Share of boards on which the better entry is told from one other entry, chosen beforehand."""
     maker = Maker(book, assumed, seed)
     gains = np.zeros(teams)
     gains[0] = gain
@@ -167,7 +167,7 @@ COLOURS = ("#1f6f8b", "#c9833e", "#2a9d6f", "#7b4fb3", "#d1495b", "#8a8f98")
 
 
 def figure(rows: list[dict[str, Any]], title: str) -> str:
-    """Power against blocks a person, a line for every number of people, as SVG."""
+    """Power against blocks per person, a line for every number of people, as SVG."""
     people = list(dict.fromkeys(row["people"] for row in rows))
     blocks = sorted({row["blocks"] for row in rows})
 
@@ -185,7 +185,7 @@ def figure(rows: list[dict[str, Any]], title: str) -> str:
         parts.append(f'<text x="52" y="{y(value) + 4:.1f}" text-anchor="end">{value:g}</text>')
     for value in blocks:
         parts.append(f'<text x="{x(value):.1f}" y="320" text-anchor="middle">{value}</text>')
-    parts.append('<text x="300" y="345" text-anchor="middle">blocks a person</text>')
+    parts.append('<text x="300" y="345" text-anchor="middle">blocks per person</text>')
     for index, number in enumerate(people):
         colour = COLOURS[index % len(COLOURS)]
         own = [row for row in rows if row["people"] == number]

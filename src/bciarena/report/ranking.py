@@ -1,12 +1,12 @@
 """Which teams of a board can be told apart, with at most 5 % false splits over the whole board.
 
-Were all teams of a set equally good, it would not matter which of them an outcome came from: outcomes are exchanged
+If all teams of a set were equally good, it would not matter which of them an outcome came from: outcomes are exchanged
 between teams at random within each block, every team is scored again by the contest's own sums, and the range of the
-scores is noted. A team is told from the best of its set when it lies further below than such ranges reach. Teams told
-apart leave the set and it is tested again (Romano and Wolf 2005), so that weak teams do not blur the strong ones. A set
-of p of k teams is held to the level 1 - (1 - LEVEL)^(p/k) (Einot and Gabriel 1975), which over all groups adds up to
-LEVEL. A limit that takes a whole score may hide a difference from this test, since exchanging spreads the offences over
-many teams; so a team is also told from the best when their intervals, widened for the number of teams, do not meet.
+scores is noted. A team differs from the best of its set if it is further below than such ranges reach. Teams that
+differ leave the set and it is tested again (Romano and Wolf 2005), so that weak teams do not blur the strong ones. A
+set of p of k teams is tested at the level 1 - (1 - LEVEL)^(p/k) (Einot and Gabriel 1975), which over all groups adds up
+to LEVEL. A limit that voids a whole score may hide a difference from this test, since exchanging spreads the violations
+over many teams; so a team also differs from the best if their intervals, widened for the number of teams, are disjoint.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bciarena.contests.rulebook import Rulebook
 
 LEVEL = 0.04
 APART = 0.01
-"""The chance of a false split by exchanging, and by intervals that do not meet: together 5 %."""
+"""The chance of a false split by exchanging, and by intervals that do not overlap: together 5 %."""
 ROOM = 600_000
 """Outcomes exchanged in one test, over all draws; more only where a small level needs more draws."""
 FEWEST, MOST = 59, 20_000
@@ -89,7 +89,7 @@ def places(
 
 
 def _widened(scores: Array, ends: Array | None) -> tuple[Array, Array]:
-    """Intervals that hold for all teams at once but for the chance APART."""
+    """Intervals that are valid for all teams at once, except with probability APART."""
     if ends is None:
         return np.full(scores.size, -np.inf), np.full(scores.size, np.inf)
     wide = NormalDist().inv_cdf(1 - APART / (2 * scores.size)) / NormalDist().inv_cdf(0.975)
@@ -106,7 +106,7 @@ def _draws(level: float, size: int) -> int:
 
 
 def _limit(ranges: Array, level: float) -> float:
-    """What the range exceeds with at most this chance, the draws' own coarseness counted against it."""
+    """What the range exceeds with at most this probability, allowing for the finite number of draws."""
     beyond = int(level * (ranges.size + 1) + 1e-9)
     return float(np.sort(ranges)[-beyond]) if beyond else float("inf")
 

@@ -23,8 +23,8 @@ def replay(run: KeptRun, room: int = 2 * BYTES_MOST) -> tuple[dict[str, Any] | N
 
     ``room`` is how many bytes it may add to the page.
 
-    Traces are averaged down, scaled per channel to a signed byte, and cut to the first blocks when a run is so long
-    that even ten samples a second would not fit.
+    Traces are downsampled, scaled per channel to a signed byte, and cut to the first blocks when a run is so long that
+    even ten samples a second would not fit.
     """
     try:
         recording = run.recording

@@ -1,12 +1,12 @@
-"""How sure a score is, and whether two runs differ.
+"""How certain a score is, and whether two runs differ.
 
-An interval is first for new blocks of the same people. Blocks are drawn again within each subject: n - 1 of a
-subject's n blocks, which makes the variance of a mean unbiased however few blocks there are (Rao and Wu 1988), with a
-t quantile for the few degrees of freedom. Where a subject has only one block, all blocks are drawn as one group. A few
-blocks may agree by luck and never show what is rare, so the interval also holds every value that could well have given
-this run by the chance of its trials (see `inversion`). With fewer than three blocks that is all there is, and blocks
-are taken to differ by BLOCK_SD. A second interval is for new people, where there are three or more: subjects are left
-out one at a time (jackknife), with a t quantile. No interval leaves what is possible on these trials.
+The first interval is for new blocks of the same people. Blocks are resampled within each subject: n - 1 of a subject's
+n blocks, which makes the variance of a mean unbiased however few blocks there are (Rao and Wu 1988), with a t quantile
+for the few degrees of freedom. Where a subject has only one block, all blocks are resampled as one group. A few blocks
+may agree by luck and never show what is rare, so the interval also contains every value that chance in the trials makes
+plausible (see `inversion`). With fewer than three blocks only this is used, and blocks are assumed to differ by
+BLOCK_SD. A second interval is for new people, where there are three or more: subjects are left out one at a time
+(jackknife), with a t quantile. No interval exceeds what is possible on these trials.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bciarena.report.units import Units, extremes, guessed, units_of
 DRAWS = 2000
 SMALLEST = 3  # blocks, or people, needed to say anything about their spread
 FEW = 16  # degrees of freedom, or right and wrong trials, below which chance alone may hide the spread
-BLOCK_SD = 0.35  # log odds by which blocks of a person are taken to differ where that cannot be measured
+BLOCK_SD = 0.35  # log odds by which blocks of a person are assumed to differ where that cannot be measured
 WITHIN = 0.02  # correlation of trials within a block that BLOCK_SD amounts to
 TRIALS_DRAWN = 400
 
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 
 class Interval(NamedTuple):
-    """A value with its 95 % interval for the same people, what was drawn again, and the interval for new people.
+    """A value with its 95 % interval for the same people, what was resampled, and the interval for new people.
 
     Ends are None where nothing can be said.
     """
@@ -129,23 +129,23 @@ class Bias(NamedTuple):
 def bias_of(book: Rulebook, trials: Sequence[Trial], seed: int = 0) -> Bias | None:
     """By how much few trials raise the score on average, and the mean score of a guesser; None without trials.
 
-    A rate of information is convex in the accuracy: chance raises it, the more the fewer trials a block has
-    (Miller 1955 on the bias of information estimates). The excess is estimated by drawing trials again.
+    An information rate is convex in the accuracy: chance raises it, the more the fewer trials a block has
+    (Miller 1955 on the bias of information estimates). The excess is estimated by resampling trials.
     """
     if not trials:
         return None
     units, rng = units_of(book, trials), np.random.default_rng(seed)
-    rate = book.scoring.own  # without what a limit takes from the whole run
+    rate = book.scoring.own  # without a limit that voids the whole run
     again = units.replayed(_trial_picks(units, TRIALS_DRAWN, rng))[rate]
     own = units.rates(np.ones((1, units.sizes.size)))[rate][0]
     excess = float(again.mean() - own)
     if abs(excess) < 3 * float(again.std()) / TRIALS_DRAWN**0.5:
-        excess = 0.0  # no more than the draws' own noise
+        excess = 0.0  # within the noise of the resampling
     return Bias(excess, float(guessed(units, TRIALS_DRAWN, rng).mean()))
 
 
 def _drawable(units: Units) -> tuple[str, int]:
-    """What can be drawn again, and its degrees of freedom."""
+    """What can be resampled, and its degrees of freedom."""
     counts = np.unique(units.subject, return_counts=True)[1]
     blocks = units.sizes.size
     if blocks < SMALLEST:
@@ -158,7 +158,7 @@ def _strata(units: Units, unit: str) -> NDArray[np.int64]:
 
 
 def _rarely(units: Units) -> bool:
-    """Whether right or wrong trials of a kind are so few that drawing blocks again may miss them."""
+    """Whether right or wrong trials of a kind are so few that resampling blocks may miss them."""
     odd = kinds(units) % 2
     for mark in {"", *units.book.scoring.decided_by.values()}:
         right = successes(units, mark)
@@ -190,7 +190,7 @@ def _people_halves(units: Units) -> dict[str, float] | None:
 
 
 def left_out(book: Rulebook, sums: dict[str, NDArray[Any]], subject: NDArray[Any]) -> dict[str, Floats] | None:
-    """Rates (subjects,) without each subject in turn, the others counting for it; None below three subjects."""
+    """Rates (subjects,) without each subject in turn, the others weighted up; None below three subjects."""
     people = np.unique(subject)
     if people.size < SMALLEST:
         return None
@@ -221,14 +221,14 @@ def _t95(freedom: int) -> float:
 
 
 def _trial_picks(units: Units, draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Trials drawn again within their blocks, (draws, trials)."""
+    """Trials resampled within their blocks, (draws, trials)."""
     sizes = units.sizes[units.block]
     inside = (rng.random((draws, sizes.size)) * sizes).astype(np.int64)
     return units.starts[units.block] + inside
 
 
 class Difference(NamedTuple):
-    """Second run less first: value with interval, and p of the test that belongs to it; None with too few blocks."""
+    """Second run minus first: value with interval, and p of the same test; None with too few blocks."""
 
     value: float
     low: float | None
@@ -244,9 +244,9 @@ class Difference(NamedTuple):
 def compare(one: dict[str, Any], two: dict[str, Any], draws: int = DRAWS, seed: int = 0) -> Difference:
     """Whether two runs on the same data differ in score.
 
-    Blocks are drawn again, the same ones for both runs, and the difference is held against its standard error by t;
-    the interval and p are of that one test, so they cannot disagree. A few blocks may differ alike by luck: then the
-    standard error is at least what the chance of the trials makes it. With fewer than three blocks there is no test.
+    Blocks are resampled, the same ones for both runs, and the difference is compared with its standard error by a t
+    test; interval and p come from that one test, so they cannot disagree. A few blocks may agree by luck: the standard
+    error is at least what chance in the trials makes it. With fewer than three blocks there is no test.
     """
     from scipy.stats import t
 

@@ -26,7 +26,7 @@ def words_of(book: Rulebook) -> dict[str, Said]:
 
 
 def worded(words: Mapping[str, str], key: str) -> str:
-    """The word of a key; where a contest has none, the key made readable."""
+    """The word for a key; the key itself, made readable, where a contest has none."""
     if key in words:
         return words[key]
     if key.startswith("hint_"):

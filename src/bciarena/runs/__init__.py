@@ -1,4 +1,4 @@
-"""Run folders: play, keep, read, recompute. folder.py is the one keeper of their files, schema.py their form."""
+"""Run folders: play, keep, read, recompute. folder.py alone reads and writes their files, schema.py describes them."""
 
 from bciarena.runs.folder import RunFolder
 from bciarena.runs.playing import run_match

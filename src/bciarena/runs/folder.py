@@ -1,7 +1,7 @@
-"""The one keeper of a run folder: every file in it is written and read here, and nowhere else.
+"""Every file of a run folder is written and read here, and nowhere else.
 
-Strictly, what is missing, damaged or not of the form in schema.py is a BadInput. Leniently, it is said in ``missing``
-and the rest is used: a report shows what is there.
+What is missing, damaged or not as schema.py says raises BadInput; with ``lenient`` it is listed in ``missing`` and the
+rest is used, so that a report shows what there is.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ STREAMS = ("stdout", "stderr")
 
 
 class LedgerLines(NamedTuple):
-    """A ledger as it was read; ``end`` is None when the run never got there."""
+    """A ledger that was read; ``end`` is None for a run that was cut off."""
 
     header: Header
     reports: list[ReportLine]
@@ -63,7 +63,7 @@ class RunFolder:
     path : Path
         The folder.
     lenient : bool
-        Whether what is missing or damaged is remembered in ``missing`` instead of being raised.
+        Whether problems are collected in ``missing`` instead of being raised.
     """
 
     def __init__(self, path: Path, lenient: bool = False) -> None:
@@ -74,7 +74,7 @@ class RunFolder:
     # Reading
 
     def ledger(self) -> LedgerLines:
-        """Header, reports and end. Leniently: every line up to the first damaged one."""
+        """Header, reports and end; with ``lenient``, every line up to the first damaged one."""
         header: Any = {}
         reports: list[ReportLine] = []
         end: EndLine | None = None
@@ -105,11 +105,11 @@ class RunFolder:
 
     @classmethod
     def score_from(cls, content: bytes, where: str) -> Result:
-        """score.json as it was fetched from elsewhere; strictly."""
+        """A score.json that was fetched from elsewhere, checked strictly."""
         return Result(cls(Path(where))._checked(SCORE, content.decode("utf-8", "replace"), FILES[SCORE]))
 
     def layout(self) -> list[LayoutBlock]:
-        """Where trials lie."""
+        """Where the trials are."""
         return self._json(LAYOUT) or []
 
     def about(self) -> About:
@@ -165,7 +165,7 @@ class RunFolder:
             return
         for number, row in enumerate(rows, 1):
             line = self._parsed(row)
-            found = "" if isinstance(line, dict) else "is no JSON object"
+            found = "" if isinstance(line, dict) else "is not a JSON object"
             if not found:
                 kind = kinds.get(line.get("type", ""), dict[str, Any]) if kinds else FILES[name]
                 found = "has no type" if kinds and "type" not in line else problem(line, kind)
@@ -222,7 +222,7 @@ class RunFolder:
         return open(self.path / f"{stream}.txt", "wb")
 
     def write_printed(self, pieces: Iterable[Printed], most: int) -> None:
-        """What an entry printed, of each stream at most so many bytes, with its marks."""
+        """What an entry printed, at most ``most`` bytes of each stream, with its marks."""
         kept = dict.fromkeys(STREAMS, b"")
         marks: list[Mark] = []
         for piece in pieces:
@@ -249,7 +249,7 @@ class RunFolder:
 
 @contextmanager
 def new_run(out: Path | None, force: bool = False) -> Iterator[RunFolder | None]:
-    """A run folder that gets its name only when everything in it is written; None where none is wanted."""
+    """A run folder that gets its name only when everything in it is written; None without ``out``."""
     if out is None:
         yield None
         return
@@ -258,4 +258,4 @@ def new_run(out: Path | None, force: bool = False) -> Iterator[RunFolder | None]
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

@@ -1,6 +1,6 @@
 """docs/runs.md and run.schema.json, made from schema.py and the list of verdicts so that they cannot drift apart.
 
-``python -m bciarena.runs.page docs/runs.md`` writes both anew.
+``python -m bciarena.runs.page docs/runs.md`` writes both.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ SCHEMA = Path(__file__).with_name("run.schema.json")
 HEAD = f"""# A run folder
 
 `arena run --out RUN`, `arena live run --out RUN` and the workers of a site leave the same folder. `arena score`,
-`report`, `compare` and `export` read it; so may you. This page is made from the types in
-`src/bciarena/runs/schema.py`; the same as JSON Schema: [run.schema.json](../src/bciarena/runs/run.schema.json)
-(installed with the package), each file, or line of a `.jsonl` file, under `$defs`. This is format {FORMAT}; fields may
-be added within a format, never changed or taken away.
+`report`, `compare` and `export` read it, and so may you. This page is made from the types in
+`src/bciarena/runs/schema.py`. The same as a JSON Schema: [run.schema.json](../src/bciarena/runs/run.schema.json)
+(installed with the package), with each file, or line of a `.jsonl` file, under `$defs`. This is format {FORMAT}; within
+a format fields may be added, never changed or removed.
 
-| file | holds |
+| file | contains |
 |---|---|
-| `ledger.jsonl` | a header, one line per report, the end: from it and the data the score can be computed again |
+| `ledger.jsonl` | a header, one line per report, the end: with the data, enough to recompute the score |
 | `score.json` | the score |
-| `layout.json` | where trials lie, without truth |
+| `layout.json` | where the trials are, without truth |
 | `think.npz` | `think_s`: computing time after each packet, seconds |
-| `stdout.txt`, `stderr.txt` | what the entry printed, up to a bound |
-| `output.jsonl` | what of it was printed after which packet |
+| `stdout.txt`, `stderr.txt` | what the entry printed, up to a limit |
+| `output.jsonl` | which part of it was printed after which packet |
 | `run.json` | where data and entry were; no part of the result |
 | `data/`, `bids/` | live runs only: what was recorded |
 
-From Python: `RunFolder(path)` in `bciarena.runs` has a method for each file. What is missing, damaged or of another
-form is a `BadInput` that says where; with `lenient=True` it is listed in `missing` instead and the rest is read.
+From Python: `RunFolder(path)` in `bciarena.runs` has a method for each file. What is missing, damaged or in another
+format raises a `BadInput` that says where; with `lenient=True` it is listed in `missing` instead and the rest is read.
 
 ## Verdicts
 {verdict_table()}
 
-A run that ends before its time keeps the reports it made; trials without one are missing.
+A run that ends early keeps the reports it made; trials without one are missing.
 """
 
 

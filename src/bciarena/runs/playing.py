@@ -46,8 +46,8 @@ def run_match(
     """Play a recording through a player, score it, and keep the run folder ``out`` if one is named.
 
     ``sandbox`` says in the ledger's header how the player was asked to run the entry; the end line says what it did.
-    ``about`` is kept in run.json (paths, names): what helps to find things again but is no part of the result.
-    ``reference`` is the reference load, where it was measured already; else it is done now, on the think clock.
+    ``about`` is kept in run.json (paths, names): where things were, which is no part of the result.
+    ``reference`` is the reference load, if it was measured already; otherwise it is measured now, on the think clock.
     """
     truth = Truth.of(rulebook, recording)
     if clock == "think" and reference is None:
@@ -125,7 +125,7 @@ def keep(
     think_s: array[float],
     about: dict[str, Any] | None = None,
 ) -> Result:
-    """Score a run whose ledger has its end, and write what lies beside the ledger."""
+    """Score a run whose ledger is complete, and write the other files of its folder."""
     result = score_of(rulebook, truth, ledger.reports, ledger.lines[-1])
     wall_s = ledger.lines[-1].get("wall_s")
     result.summary = summary(result, len(ledger.reports), float(sum(think_s)), recording.seconds, wall_s)
@@ -133,14 +133,16 @@ def keep(
     if folder:
         folder.write_score(result)
         folder.write_layout(_layout(rulebook, recording, truth))
-        data = str(recording.folder.absolute()) if recording.folder else ""  # found again from wherever one stands
+        data = (
+            str(recording.folder.absolute()) if recording.folder else ""
+        )  # absolute: the current folder may be another later
         folder.write_about(cast(About, {"data": data, **(about or {})}))
         folder.write_think(np.frombuffer(think_s, np.float32))
     return result
 
 
 def _timing(think_s: NDArray[np.float32], reference: dict[str, float] | None) -> dict[str, float]:
-    """How evenly the entry computed, and how quiet the machine was: what stands beside the score."""
+    """How evenly the entry computed, and how quiet the machine was: shown beside the score."""
     found = {}
     if len(think_s):
         found["think_p50_ms"], found["think_p99_ms"] = (float(x) * 1e3 for x in np.percentile(think_s, [50, 99]))
@@ -151,7 +153,7 @@ def _timing(think_s: NDArray[np.float32], reference: dict[str, float] | None) ->
 
 
 def _layout(rulebook: Rulebook, recording: Recording, truth: Truth) -> list[LayoutBlock]:
-    """Where trials lie, so that a run can be shown without its data."""
+    """Where the trials are, so that a run can be shown without its data."""
     return [
         {
             "subject": subject,

@@ -1,4 +1,4 @@
-"""The content of score.json, as a dict that also shows itself."""
+"""The content of score.json, as a dict that a notebook can display."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ BAR_W, BAR_H, WIDE = 6, 60, 600  # of the figure, in pixels
 
 
 class Result(dict[str, Any]):
-    """What a run came to: the dict that score.json holds (see `bciarena.runs.schema.Score`).
+    """The result of a run: the content of score.json (see `bciarena.runs.schema.Score`).
 
-    In a notebook it shows itself as a small table with a figure: one bar per trial, as long as the data the answer
-    took.
+    A notebook displays it as a small table with a figure: one bar per trial, as long as the data the answer used.
     """
 
     summary = ""
-    """One line that explains the score, where it was just played; no part of score.json."""
+    """One line that explains the score, for a run just played; not in score.json."""
 
     timing: Mapping[str, float] = MappingProxyType({})
-    """Median and p99 of think time, and the reference load: how noisy the clock was; no part of score.json."""
+    """Median and p99 of think time, and the reference load: how noisy the clock was; not in score.json."""
 
     if TYPE_CHECKING:
 
@@ -63,7 +62,7 @@ class Result(dict[str, Any]):
         return f"<table>{caption}{cells}</table>{self._figure()}"
 
     def _figure(self) -> str:
-        """Trials in playing order: height the length that counted, blue right, red wrong, grey without answer."""
+        """Trials in playing order: height is the length that counted, blue right, red wrong, grey without answer."""
         trials = self["trials"]
         longest = max((trial["length_s"] or 0 for trial in trials), default=0)
         if not longest:

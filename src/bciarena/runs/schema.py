@@ -17,15 +17,15 @@ class Header(TypedDict):
     """The first line: what was played, by which rules, under which conditions."""
 
     type: Literal["header"]
-    format: NotRequired[Annotated[int, "Version of the run folder's form; absent in the first ones, which are 1."]]
+    format: NotRequired[Annotated[int, "Version of the run folder's format; absent in the first ones, which are 1."]]
     challenge: Annotated[str, "Id of the rulebook: its name and version."]
     rulebook: Annotated[str, "Digest of the rulebook."]
     data: Annotated[str, "Digest of the recording; empty while a live run is still recording it."]
-    entry: Annotated[str, "Digest of the entry; empty where it was an object in the referee's own process."]
+    entry: Annotated[str, "Digest of the entry; empty for an object in the referee's own process."]
     versions: Annotated[dict[str, str], "Of bciarena, numpy and Python on the referee's side."]
-    seed: Annotated[int, "Told to the entry; its random numbers start from it."]
+    seed: Annotated[int, "Given to the entry; its random numbers start from it."]
     clock: Annotated[Literal["think", "data"], "Whether computing time was measured."]
-    sandbox: Annotated[str, "How the entry was to be confined; the end line says how it was."]
+    sandbox: Annotated[str, "How the entry was to be confined; the end line says how it actually was."]
     live: NotRequired[Annotated[str, "Name of the stream, for a live run."]]
     reference_load: NotRequired[
         Annotated[
@@ -45,7 +45,7 @@ class ReportLine(TypedDict):
     block: int
     position: Annotated[int, "Samples of this block handed out so far."]
     packet: Annotated[int, "Number of the last packet handed out, within the block, from 1."]
-    value: Annotated[Any, "The answer as given; an object {other: text} where JSON has nothing like it."]
+    value: Annotated[Any, "The answer as given; an object {other: text} for what JSON cannot express."]
     think_s: Annotated[float, "How far behind the data the entry was on the think clock."]
 
 
@@ -107,7 +107,7 @@ class Score(TypedDict):
 
 
 class LayoutBlock(TypedDict):
-    """One item per block: where its trials lie, without their truth."""
+    """One item per block: where its trials are, without their truth."""
 
     subject: int
     block: int
@@ -125,12 +125,12 @@ class Mark(TypedDict):
 
 
 class About(TypedDict):
-    """What helps to find things again; no part of the result."""
+    """Where things were, to find them again; no part of the result."""
 
     data: Annotated[str, "The data folder; empty where it is kept by digest."]
     entry: NotRequired[Annotated[str, "As it was named on the command line."]]
     name: NotRequired[Annotated[str, "Its short name."]]
-    model: NotRequired[Annotated[str, "The folder of what it learnt."]]
+    model: NotRequired[Annotated[str, "The folder of its trained model."]]
     python: NotRequired[Annotated[str, "The version that was asked for."]]
     stored_data: NotRequired[Annotated[str, "Digest in the site's storage."]]
     stored_entry: NotRequired[Annotated[str, "Digest in the site's storage, or a reference entry's name."]]
@@ -148,7 +148,7 @@ FILES: dict[str, Any] = {
     "output.jsonl": Mark,
     "run.json": About,
 }
-"""Type of each JSON file, or of each of its lines; beside them lie think.npz, stdout.txt and stderr.txt."""
+"""Type of each JSON file, or of each of its lines; the folder also has think.npz, stdout.txt and stderr.txt."""
 
 
 def run_schema() -> dict[str, Any]:
@@ -157,6 +157,6 @@ def run_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:bciarena:run:{FORMAT}",
         "title": "A run folder of BCI Arena",
-        "description": "Under $defs: each JSON file, or each line of a .jsonl file. Further fields may be there.",
+        "description": "Under $defs: each JSON file, or each line of a .jsonl file. There may be further fields.",
         "$defs": {name: json_schema(kind) for name, kind in FILES.items()},
     }

@@ -1,4 +1,4 @@
-"""From ledger to score file, at once or at any time later."""
+"""From ledger to score file, right after a run or at any later time."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def rescore(run: Path, data: Path | None = None, challenge: str | None = None) -
         raise BadInput(f"{run / LEDGER}: has no end line: the run was cut off, so there is no score")
     book = find_rulebook(challenge or header["challenge"])
     if challenge is None and header["rulebook"] not in {book.digest, *book.formerly}:
-        raise BadInput(f"{run}: was made under another reading of {book.id}; its rules have a new id since then")
+        raise BadInput(f"{run}: was played under another reading of {book.id}, whose rules have had a new id since")
     where = str(data) if data else RunFolder(run, lenient=True).about().get("data", "")
     if not where or not Path(where).is_dir():
         raise BadInput(f"{run}: its data folder {where!r} is not here; name it with --data")

@@ -1,8 +1,8 @@
-"""What a JSON value must look like, said by types: a check with a message, and a JSON Schema of the same.
+"""What a JSON value must look like, described by types: a check with a message, and the same as a JSON Schema.
 
-Understood are str, int, float, bool, None, Any, Literal of texts, list, dict with texts as keys, unions,
-TypedDict, and Annotated, whose second part describes the field. Fields that a type does not name are allowed: a later
-version may add some.
+Supported are str, int, float, bool, None, Any, Literal of texts, list, dict with texts as keys, unions, TypedDict, and
+Annotated, whose second part describes the field. Fields that a type does not name are allowed: a later version may add
+some.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _bare(kind: Any) -> Any:
 
 
 def _fields(kind: Any) -> dict[str, Any]:
-    assert is_typeddict(kind), f"{kind} is no type that a JSON value can be checked against"
+    assert is_typeddict(kind), f"{kind}: JSON values cannot be checked against this type"
     hints = get_type_hints(kind, include_extras=True)
     return {
         name: get_args(inner)[0] if "Required" in str(get_origin(inner)) else inner for name, inner in hints.items()
@@ -98,7 +98,7 @@ def _choices(kind: Any) -> tuple[str, ...]:
 def _is_plain(value: Any, kind: Any) -> bool:
     if kind is float:
         return isinstance(value, (int, float)) and not isinstance(value, bool)
-    if kind is int:  # 2.0 is a whole number in JSON Schema, too
+    if kind is int:  # as in JSON Schema, 2.0 is a whole number
         return not isinstance(value, bool) and (
             isinstance(value, int) or (isinstance(value, float) and value.is_integer())
         )

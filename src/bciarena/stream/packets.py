@@ -1,4 +1,4 @@
-"""Packets in playing order, and what a match needs of whoever hands them out."""
+"""Packets in playing order, and the interface of a packet source."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ class Stream:
         self.more_follows = recording.more_follows
         self.seconds = recording.seconds
         self.total_packets = sum(-(-block.samples // rulebook.packet_n) for _, _, block in self.blocks)
-        shown = {code for code in rulebook.opens if rulebook.mask[code]}  # a count of hidden trials would tell onsets
+        shown = {
+            code for code in rulebook.opens if rulebook.mask[code]
+        }  # a count of hidden trials would reveal their onsets
         self._opened = {
             (subject, number): [event.sample for event in block.events if event.code in shown]
             for subject, number, block in self.blocks

@@ -1,1 +1,1 @@
-"""Looking after a site: is everything there that the database names, and the whole of it to a file and back."""
+"""Looking after a site: checking that everything the database names is stored, backup and restore."""

@@ -1,8 +1,8 @@
-"""A backup file: a tar archive that only grows. Stored things lie in it once, by name; each backup adds what is new.
+"""A backup file: a tar archive that only grows. It has each stored file once, by name; each backup adds what is new.
 
     storage/file-<digest>, storage/tree-<digest>     what is stored
-    backups/<moment>/database, .../secret.key        one moment of the database, the site's key
-    backups/<moment>/index.json                      written last: with it the backup is whole
+    backups/<moment>/database, .../secret.key        a snapshot of the database, the site's key
+    backups/<moment>/index.json                      written last, completes the backup
 
 An interrupted backup leaves a tail without an index, which the next one cuts off. Any tar program can read the file.
 """
@@ -52,9 +52,9 @@ class Archive:
                         waiting = {}
         except (tarfile.TarError, ValueError, Damaged) as error:
             if not self.indexes:
-                raise BadInput(f"{self.path}: is no backup of a site ({error})") from error
+                raise BadInput(f"{self.path}: is not a backup of a site ({error})") from error
         if not self.indexes:
-            raise BadInput(f"{self.path}: holds no whole backup")
+            raise BadInput(f"{self.path}: contains no complete backup")
 
     def index(self, moment: str = "") -> dict[str, Any]:
         """The newest backup, or that of a moment."""
@@ -88,7 +88,7 @@ class Archive:
         return b"".join(self.pieces(name))
 
     def extract(self, name: str, target: Path) -> str:
-        """Write a member to a file; gives its digest."""
+        """Write a member to a file and return its digest."""
         digest = hashlib.sha256()
         with open(target, "wb") as file:
             for piece in self.pieces(name):
@@ -99,7 +99,7 @@ class Archive:
     # ------------------------------------------------------------------ adding
 
     def add(self, name: str, size: int, pieces: Iterable[bytes], digest: str = "") -> bool:
-        """Append a member; False, and nothing is added, where its content is not that of the digest."""
+        """Append a member; returns False, and adds nothing, if its content does not match the digest."""
         member = tarfile.TarInfo(name)
         member.size, member.mode = size, 0o600
         self.file.seek(self.end)
@@ -122,7 +122,7 @@ class Archive:
             self.add(name, path.stat().st_size, iter(lambda: file.read(PIECE), b""))
 
     def finish(self, index: dict[str, Any]) -> None:
-        """Write the index, and with it the backup is whole."""
+        """Write the index, which completes the backup."""
         self.file.flush()
         os.fsync(self.file.fileno())
         text = json.dumps(index, indent=1).encode()
@@ -150,7 +150,7 @@ def reading(path: Path) -> Iterator[Archive]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[Archive]:
-    """A backup file, to be added to; made where it is not there, for this user's eyes only, one writer at a time."""
+    """A backup file, to be added to; created if missing, readable by this user only, one writer at a time."""
     try:
         file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
     except OSError as error:

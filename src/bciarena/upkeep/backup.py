@@ -1,7 +1,7 @@
 """The whole site to a file and back, while it runs.
 
-What is stored is stored before the database names it, and never changes. So the database is copied first, and all that
-it names is there when it is looked for.
+Files are stored before the database names them, and never change. So the database is copied first, and everything it
+names can be found afterwards.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Step = Callable[[int, int], None]
 
 
 def backup(places: Places, path: Path, keep: int = 0, on_step: Step = lambda done, total: None) -> dict[str, Any]:
-    """Add a backup to a file; what the file has already is not copied again. Gives the index of what was written.
+    """Add a backup to a file; what the file has already is not copied again. Returns the index of what was written.
 
     ``keep``: how many backups the file keeps, the newest ones; 0: all.
     """
@@ -68,7 +68,7 @@ def backup(places: Places, path: Path, keep: int = 0, on_step: Step = lambda don
 
 
 def _add_all(archive: Archive, storage: Storage, names: list[str], on_step: Step) -> Iterator[str]:
-    """Add what the archive does not have; gives the names that are missing or damaged in storage."""
+    """Add what the archive does not have; yields the names that are missing or damaged in storage."""
     for done, name in enumerate(names, 1):
         parts = [name]
         if name.startswith("tree-"):
@@ -117,7 +117,7 @@ def _keep(archive: Archive, keep: int) -> None:
 
 
 def check_backup(path: Path, on_step: Step = lambda done, total: None) -> list[str]:
-    """Read every byte that the newest backup of a file needs; gives what is damaged in it or was so already."""
+    """Read every byte that the newest backup of a file needs; returns what is damaged, now or when it was made."""
     with archives.reading(path) as archive, tempfile.TemporaryDirectory(prefix="arena-backup-") as work:
         index = archive.index()
         parts = list(dict.fromkeys(_parts(archive, index)))
@@ -133,9 +133,9 @@ def check_backup(path: Path, on_step: Step = lambda done, total: None) -> list[s
 
 
 def restore(places: Places, path: Path, moment: str = "", on_step: Step = lambda done, total: None) -> dict[str, Any]:
-    """Make a site of a backup, where there is none yet; gives its index.
+    """Make a site from a backup, where there is none yet; returns its index.
 
-    The database comes last: with it, all is there. An interrupted restore is gone on with by the same command.
+    The database comes last and completes the site. The same command continues an interrupted restore.
     """
     with archives.reading(path) as archive, tempfile.TemporaryDirectory(prefix="arena-restore-") as work:
         index = archive.index(moment)
@@ -147,7 +147,7 @@ def restore(places: Places, path: Path, moment: str = "", on_step: Step = lambda
         if storage.is_empty():
             storage.make(index["store"])
         storage.store = index["store"]
-        storage.here()  # another site's is refused
+        storage.here()  # refuses another site's storage
         parts = list(dict.fromkeys(_parts(archive, index)))
         for done, part in enumerate(parts, 1):
             copy = Path(work) / "part"

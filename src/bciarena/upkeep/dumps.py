@@ -16,7 +16,7 @@ from bciarena.writing import whole_file
 
 
 def dump(engine: sa.Engine, target: Path) -> None:
-    """One moment of a database, whole, in a new file."""
+    """A consistent snapshot of a database in a new file."""
     if engine.dialect.name == "postgresql":
         _call("pg_dump", engine.url, "--format=custom", "--no-owner", f"--file={target}")
         return
@@ -30,7 +30,7 @@ def dump(engine: sa.Engine, target: Path) -> None:
 
 
 def load(source: Path, kind: str, url: str) -> None:
-    """Make a database of a dump, at a URL where there is none yet."""
+    """Make a database from a dump, at a URL where there is none yet."""
     target = sa.make_url(url)
     if target.get_backend_name() != kind:
         raise BadInput(f"{db.shown(target)}: the backup is of {kind}; give a database of that kind with --database")
@@ -69,7 +69,7 @@ def _call(program: str, url: sa.URL, *arguments: str) -> None:
     )
     if found is None:
         raise BadInput(f"{program} is not installed (Debian: apt install postgresql-client)")
-    # Not on the command line: every user of the machine sees those.
+    # Not on the command line, which every user of the machine can read.
     environment = {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
     where = url.set(drivername="postgresql", password=None).render_as_string(hide_password=False)
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The site that upkeep is about: its database and its storage, which must be there."""
+"""Where a site's database and storage are; both must exist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bciarena.jobs.stores import open_storage
 
 @dataclass(frozen=True)
 class Places:
-    """Where a site lies; a folder that is named wins over the environment's database and storage."""
+    """Where a site is; a folder given here takes precedence over the environment's database and storage."""
 
     home: Path
     database: str
@@ -33,7 +33,7 @@ class Places:
 
     @contextmanager
     def opened(self) -> Iterator[tuple[sa.Engine, Storage]]:
-        """Database and storage of a site that is there; nothing is made."""
+        """Database and storage of an existing site; nothing is created."""
         url = sa.make_url(self.database)
         if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
             raise BadInput(f"{url.database}: there is no such database; name the site's folder with --home")

@@ -1,4 +1,4 @@
-"""Database against storage: is everything there, is it what it was, does every score come out again."""
+"""Database against storage: whether everything is stored, unchanged, and every score can be reproduced."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAST_DAYS = 1.0
 
 
 class Finding(NamedTuple):
-    """Something that is not as it should be. ``kind``: missing, damaged or score."""
+    """A problem. ``kind``: missing, damaged or score."""
 
     kind: str
     what: str
@@ -33,7 +33,7 @@ class Finding(NamedTuple):
 
 
 class Checker:
-    """Looks at stored things, each once."""
+    """Checks stored files, each once."""
 
     def __init__(self, storage: Storage, digests: bool) -> None:
         self.storage, self.digests = storage, digests
@@ -57,7 +57,7 @@ class Checker:
         if not self.storage.exists(name):
             return Finding("missing", name)
         wrong_size = size is not None and self.storage.size(name) != size
-        # A folder's list is small, and without it nothing is known about its files.
+        # A folder's list is small, and needed to check its files.
         if wrong_size or ((self.digests or name.startswith("tree-")) and digest_of(self.storage, name) != name):
             return Finding("damaged", name)
         return None
@@ -79,7 +79,7 @@ def check(
     scores: bool = False,
     on_step: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Finding]:
-    """All that is wrong with a site: what its database names against what is stored, and on request every score."""
+    """All problems of a site: what its database names against what is stored, and on request every score."""
     storage.here()
     with reading(engine) as session:
         names = needed(session)
@@ -124,7 +124,7 @@ def _score_again(storage: Storage, who: str, run: str, data: str, book: str | No
 
 
 def unused(engine: sa.Engine, storage: Storage) -> list[str]:
-    """What is stored and needed by nobody: left by attempts that were repeated and uploads that were refused."""
+    """What is stored but not needed: left by repeated attempts and refused uploads."""
     with reading(engine) as session:
         names = set(needed(session))
     for name in list(names):
@@ -134,12 +134,12 @@ def unused(engine: sa.Engine, storage: Storage) -> list[str]:
 
 
 def remove_unused(engine: sa.Engine, storage: Storage, days: float) -> int:
-    """Remove what nobody has needed or stored again for some days; returns how many. A storage folder only.
+    """Remove what has not been needed or stored again for some days; returns how many. Only in a storage folder.
 
-    A thing is taken aside first and looked at then: what is stored again at this very moment is put back.
+    Each file is moved aside first and then checked: one that is stored again at this very moment is put back.
     """
     if days < LEAST_DAYS:
-        raise BadInput(f"{days:g} days: at least {LEAST_DAYS:g}; what was just uploaded is not named anywhere yet")
+        raise BadInput(f"{days:g} days: at least {LEAST_DAYS:g}; recent uploads are not named anywhere yet")
     if not storage.is_local:
         raise BadInput(f"storage {storage.shown}: removing works in a folder; use the store's own rules there")
     aside: dict[str, tuple[Path, Path]] = {}

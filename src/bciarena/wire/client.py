@@ -13,7 +13,7 @@ import numpy as np
 from . import page
 from .values import plain_value
 
-_header, _new = page.HEADER.unpack_from, tuple.__new__  # short ways: a packet costs a few microseconds in all
+_header, _new = page.HEADER.unpack_from, tuple.__new__  # bound once: a packet costs only a few microseconds in all
 _Fields = namedtuple("_Fields", "data subject block number start total_start finished")
 
 
@@ -46,7 +46,7 @@ class Client:
         self._words = memoryview(self._map)[: page.WORDS * 8].cast("q")
         self._full = np.frombuffer(self._map, np.float64, rows * packet_n, page.DATA_AT).reshape(rows, packet_n)
         self._rows, self._packet_n = rows, packet_n
-        # On the only core, looking for the reply would keep the referee from writing it.
+        # On a single core, polling for the reply would keep the referee from writing it.
         self._spin = page.SPIN if own_core or len(os.sched_getaffinity(0)) > 1 else 1
         self._patience = self._spin
         self._seq = 0
@@ -79,7 +79,7 @@ class Client:
             self._ask(kind, raw)
 
     def printed(self):
-        """Mark that something was written to stdout or stderr, so that the referee looks before the next packet."""
+        """Note that something was written to stdout or stderr, so that the referee reads it before the next packet."""
         self._words[page.PRINTED] = 1
 
     def _ask(self, kind, raw=b""):
@@ -89,7 +89,7 @@ class Client:
             words[page.LENGTH] = len(raw)
         words[page.KIND] = kind
         self._seq = seq = self._seq + 1
-        words[page.ASK] = seq  # last: from here the referee may look
+        words[page.ASK] = seq  # last: from here on the referee may read
         if words[page.HOST_ASLEEP]:
             os.write(self._out, page.WAKE)
         reply = page.REPLY
@@ -104,6 +104,6 @@ class Client:
         words[page.BOX_ASLEEP] = 1
         while words[page.REPLY] != seq:
             if self._poll.poll(page.POLL_MS) and not os.read(self._in, 64):
-                os._exit(0)  # the referee is gone: there is nobody to play for
+                os._exit(0)  # the referee is gone
         words[page.BOX_ASLEEP] = 0
         self._patience = page.patience(self._patience, time.perf_counter() - began, self._spin)

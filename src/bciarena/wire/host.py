@@ -44,7 +44,7 @@ class Host:
         self.box_fds = (fd, box_in, out)
         self._open = [fd, box_in, out, self.wake_fd, self._wake_box]
         self._spurious = 0
-        self.greeted = False  # the box stands, and nothing of the entry has run yet
+        self.greeted = False  # the box is ready, and nothing of the entry has run yet
 
     def started(self) -> None:
         """The box has its descriptors: close our copies."""
@@ -113,7 +113,7 @@ class Host:
         try:
             os.write(self._wake_box, page.WAKE)
         except (BlockingIOError, BrokenPipeError):
-            return  # full: it has enough to wake up by; broken: it is gone, which the caller will see
+            return  # full: it will wake up anyway; broken: it is gone, as the caller will notice
 
     def take_wakes(self) -> bool:
         """Empty the wake-up pipe; False when the box's end is closed."""

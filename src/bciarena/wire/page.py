@@ -1,7 +1,7 @@
-"""The shared page between referee and box: where each word lies, and how an answer is written.
+"""The shared page between referee and box: where each word is, and how an answer is encoded.
 
-The box may scribble on every byte of it. So the referee reads from it only the request words, copies before it looks,
-and never reads back what it wrote itself: position, packet numbers and data live in the referee's own memory.
+The box may overwrite every byte of it. So the referee reads only the request words, copies before it checks, and never
+reads back what it wrote itself: position, packet numbers and data are kept in the referee's own memory.
 
 One request is open at a time. The box writes kind and payload, then raises ASK by one; the referee writes its
 reply, then sets REPLY to the same number. A packet is written only as the reply to a request.
@@ -27,9 +27,9 @@ DATA_AT = 2048  # aligned for float64 and cache lines
 NEXT, REPORT, READY, DONE, FAILED = 1, 2, 3, 4, 5  # kinds of requests
 PACKET, CLOSED, TAKEN = 1, 2, 3  # kinds of replies
 
-WAKE, HELLO = b"w", b"h"  # what goes through the pipes: wake up; and, first of all, the box stands
-POLL_MS = 20  # a sleeper looks up this often, whatever happens
-SPIN = 1000  # looks at a word before going to sleep, about 50 us
+WAKE, HELLO = b"w", b"h"  # what goes through the pipes: wake up; and, first of all, the box is ready
+POLL_MS = 20  # a sleeper checks this often, whatever happens
+SPIN = 1000  # polls of a word before going to sleep, about 50 us
 SHORT_SPIN = 20
 LONG_WAIT_S = 0.0001
 
@@ -49,10 +49,10 @@ def page_bytes(rows: int, packet_n: int) -> int:
 
 
 def patience(before: int, waited_s: float, spin: int) -> int:
-    """How often to look before the next sleep, after a wait that ended in one.
+    """How often to poll before the next sleep, after a wait that ended in one.
 
-    A short one was nearly met: look longer. A long one says that the other side computes, or that there are more
-    processes than cores: then every look is taken from somebody's computing.
+    After a short sleep, poll longer: the reply was almost there. A long one means that the other side is computing, or
+    that there are more processes than cores: then every poll takes time from somebody's computing.
     """
     return min(spin, before * 4) if waited_s < LONG_WAIT_S else min(spin, SHORT_SPIN)
 
@@ -86,4 +86,4 @@ def unpack_value(raw: bytes) -> Any:
             raise Malformed("an answer that is not valid text") from None
         if len(text) <= LONGEST_TEXT:
             return text if tag == b"s" else {"other": text}
-    raise Malformed("an answer of unknown form")
+    raise Malformed("an answer of unknown type")

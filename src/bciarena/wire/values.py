@@ -12,7 +12,7 @@ LONGEST = 64
 
 
 class _Shown(str):
-    """Shows itself as it is, without quotes."""
+    """A text whose repr has no quotes."""
 
     def __repr__(self):
         return str(self)
@@ -22,8 +22,8 @@ def plain_value(value):
     """Reduce an answer to what a ledger can hold.
 
     Integers, finite floats and texts (numpy scalars and 0-d arrays too) stay what they are; everything else
-    becomes ``{"other": text}``, an invalid answer shown as given and cut to 64 characters. Reducing what was reduced
-    before changes nothing.
+    becomes ``{"other": text}``, an invalid answer shown as given and cut to 64 characters. Reducing twice changes
+    nothing.
     """
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
