@@ -125,7 +125,7 @@ WRONG = {
     "no rulebook": ("rules.py", "RULEBOOK = build(", "OTHER = build(", "must offer RULEBOOK"),
     "a missing field": ("rules.py", '    Rule("rate", 250, "samples per second"),\n', "", "missing: rate"),
     "a syntax error": ("score.py", "def marks(self", "def marks(self(", "score.py: line 10: SyntaxError"),
-    "an id that is none": ("rules.py", "sixth/1", "Sixth", "write a small name, a slash and a version"),
+    "an id that is none": ("rules.py", "sixth/1", "Sixth", "write a name in small letters, a slash and a version"),
     "truth nobody can say": ("rules.py", "{code: str(code) for", "{code: str(code + 7) for", "not in the vocabulary"),
     "a stream that tells": ("rules.py", "mask(dict.fromkeys(CLASSES, RELEASED))", "mask({})", "tells the truth"),
     "a score that raises": ("score.py", '"correct": int', '"right": int', "KeyError: 'correct'"),

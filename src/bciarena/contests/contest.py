@@ -1,13 +1,8 @@
-"""A contest is a folder: all that is true of one contest only stands in it.
+"""A contest is a folder that holds whatever is true of that contest only.
 
-Required are ``rules.py`` (RULEBOOK, or RULEBOOKS when a reading was changed) and the score it names, usually in
-``score.py``. Everything else may be absent, and what needs it then says so in one line:
-
-``protocol.py`` (PROTOCOL) what a subject goes through - ``brain.py`` (BRAIN) what a made-up subject's EEG does -
-``example.py`` (EXAMPLE) the minute that `arena check` plays - ``importing.py`` (IMPORTING) what public recordings call
-things - ``report.py`` (REPORT) columns, figures and sentences - ``words.en.toml``, ``words.zh.toml`` - ``stage.js`` the
-subject's screen - ``demo.toml`` its place in the demo - ``bench.py`` (BENCH) tracks and peers - ``starter/``,
-``reference/``, ``baseline/`` the companion package and the entries.
+Required are ``rules.py`` (RULEBOOK, or RULEBOOKS once there is a second reading) and the score it names, usually in
+``score.py``. Everything else may be absent, and what needs it then says so in one line; docs/contests.md lists all
+parts.
 """
 
 from __future__ import annotations
@@ -52,11 +47,11 @@ class Contest:
         return max(self.rulebooks, key=version)
 
     def has(self, file: str) -> bool:
-        """Whether the folder has a part: a file's or folder's name."""
+        """Whether the folder has a part, given by the name of its file or folder."""
         return (self.folder / file).exists()
 
     def part(self, name: str, kind: type[T], usual: T | None = None) -> T:
-        """The object that ``name.py`` offers under its own name in capitals; ``usual`` where there is no such file."""
+        """The object that ``name.py`` defines under its own name in capitals; ``usual`` if there is no such file."""
         if not self.has(f"{name}.py"):
             if usual is not None:
                 return usual
@@ -68,7 +63,7 @@ class Contest:
 
     @cached_property
     def words(self) -> dict[str, Mapping[str, Any]]:
-        """What the contest says, by language, table by table; what a language does not have it says in English."""
+        """The contest's words by language and table; what a language lacks is in English."""
         return dict(read_words(self.folder))
 
     @property
@@ -86,14 +81,14 @@ class Contest:
 
 
 def version(book: Rulebook) -> int:
-    """The number behind the slash."""
+    """The number after the slash."""
     return int(book.id.split("/")[1])
 
 
 def load(folder: Path, package: str = "") -> Contest:
     """Open a contest's folder; BadInput says what is wrong with it."""
     if not (folder / "rules.py").is_file():
-        raise BadInput(f"{folder}: is no contest folder (no rules.py); arena rulebook new DIR writes one")
+        raise BadInput(f"{folder}: is not a contest folder (no rules.py); arena rulebook new DIR writes one")
     folder = folder.resolve()
     package = package or _package_for(folder)
     module = imported(package, "rules", folder)
@@ -102,14 +97,16 @@ def load(folder: Path, package: str = "") -> Contest:
         if not isinstance(book, Rulebook):
             raise BadInput(f"{folder / 'rules.py'}: must offer RULEBOOK = build(Rule(...), ...)")
         if not ID.fullmatch(book.id):
-            raise BadInput(f"{folder / 'rules.py'}: id {book.id!r}: write a small name, a slash and a version: mine/1")
+            raise BadInput(
+                f"{folder / 'rules.py'}: id {book.id!r}: write a name in small letters, a slash and a version: mine/1"
+            )
     if len({book.name for book in books}) != 1:
         raise BadInput(f"{folder / 'rules.py'}: rulebooks of one folder share one name")
     return Contest(folder, package, tuple(books))
 
 
 def _package_for(folder: Path) -> str:
-    """A package for a folder outside our tree, under a name that belongs to it alone."""
+    """A package for a folder outside our tree, under a name of its own."""
     package = f"bciarena_contest_{sha256(str(folder).encode()).hexdigest()[:12]}"
     if package not in sys.modules:
         spec = ModuleSpec(package, None, is_package=True)
@@ -119,7 +116,7 @@ def _package_for(folder: Path) -> str:
 
 
 def imported(package: str, name: str, folder: Path) -> Any:
-    """One module of a contest; whatever goes wrong inside it is told with file and line."""
+    """One module of a contest; whatever goes wrong inside it is reported with file and line."""
     try:
         return importlib.import_module(f"{package}.{name}")
     except BadInput:

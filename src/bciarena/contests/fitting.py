@@ -1,4 +1,4 @@
-"""Whether a training folder is one of a challenge: form and codes."""
+"""Whether a training folder belongs to a challenge: format and codes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from bciarena.errors import BadInput
 from bciarena.recording.model import Recording
 
 STRUCTURE = 240
-"""Codes from here on tell the course of an experiment in every contest."""
+"""Codes from here on mark the course of an experiment in every contest."""
 
 
 def check_fits(rulebook: Rulebook, sets: Mapping[str, Recording], where: str, others: Mapping[str, Rulebook]) -> None:
     """Refuse a folder whose channels, rate or codes are not the challenge's; BadInput says which, and whose they are.
 
-    ``others`` are the challenges it may be of instead.
+    ``others`` are the challenges it may belong to instead.
     """
     truth = rulebook.opens | rulebook.forbidden  # training sets may hold what scored data must not (R21)
     known = truth | rulebook.masked

@@ -1,4 +1,4 @@
-"""Information transfer rate, the one definition: for numbers and for arrays alike, bit for bit."""
+"""Information transfer rate: one definition for numbers and arrays, with bit-identical results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def itr(p: Any, classes: int, mean_s: Any) -> Any:
     24.21
     """
     share, seconds = np.broadcast_arrays(np.asarray(p, float), np.asarray(mean_s, float))
-    # numpy's log2 differs in the last bit between processors; Python's is taken once for each value that occurs.
+    # numpy's log2 differs in the last bit between processors, so Python's is used, once for each distinct value.
     values, where = np.unique(share, return_inverse=True)
     bits = np.array([_bits(float(value), classes) for value in values])[where.reshape(share.shape)]
     rate = np.divide(60 * bits, seconds, out=np.zeros(share.shape), where=seconds > 0)

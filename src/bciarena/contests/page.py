@@ -10,8 +10,9 @@ from bciarena.contests.scoring import Scoring
 
 HEAD = """# The rules
 
-This page is made from the code by `arena challenges --markdown`; a test compares the two. Every field stands beside
-the clause it rests on: the contest's own words, or the ruling (R1-R21) where the text is silent or contradicts itself.
+This page is made from the code by `arena challenges --markdown`; a test compares the two. Every field is listed
+with the clause it rests on: the contest's own words, or the ruling (R1-R21) where the text is silent or contradicts
+itself.
 
 ## Rulings for all contests
 | | where the texts are silent or ambiguous | reading |
@@ -24,14 +25,14 @@ the clause it rests on: the contest's own words, or the ruling (R1-R21) where th
 | R12 | "P below 1/M" | strictly below |
 | R14 | names of the finish flag | all of them are offered |
 | R15 | a trial that hands out no data of its own | can get no report and is missing |
-| R16 | what an answer may be | integers or integral floats, or texts, as the contest asks; else invalid, wrong |
+| R16 | what an answer may be | integers or integral floats, or texts, as the contest asks; others are invalid, wrong |
 | R17 | order | subjects by sorted folder, blocks by number; EEG goes out bit for bit |
 | R18 | the end | an early return is fine; after the finish flag nothing but reports counts |
 | R19 | missing answers, means | as long as the limit; rates per block, then mean; subjects: mean of their blocks |
 """
 
 GLOSSARY = """
-## Words of the texts
+## Glossary of the contest texts
 试次 trial - 数据包 packet - 触发/标签 trigger (code) - 反馈/报告 report - 误判 wrong - 超时 late - 未反馈 missing -
 虚警率 false positive rate - 信息传输速率 information transfer rate - 被试/受试者 subject - 闪烁试次 flicker trial -
 静息态 rest, idle - 计算单元 entry - 分组 team - 提交/部署 submission - 排行榜 leaderboard - 配套代码 companion package

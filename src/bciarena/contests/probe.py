@@ -1,4 +1,4 @@
-"""A fixed set of made-up trials that shows what a contest's score code does, for the rulebook's digest."""
+"""A fixed set of synthetic trials that shows what a contest's score code does, for the rulebook's digest."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from bciarena.contests.rulebook import Rulebook
 
 RUNS = (0.0, 0.35, 0.6, 0.8, 0.9, 0.97, 1.0)
-"""Share of right answers in each made-up run."""
+"""Share of right answers in each synthetic run."""
 SUBJECTS, BLOCKS, TRIALS = 3, 2, 15
 
 
 def probe(rules: Rulebook) -> list[Any]:
-    """Scores, metrics and rows of every made-up run, to nine digits."""
+    """Scores, metrics and rows of every synthetic run, to nine digits."""
     return [_shown(rules, skill) for skill in RUNS]
 
 
@@ -36,7 +36,7 @@ def _rounded(value: Any) -> Any:
 
 
 def made_up(rules: Rulebook, skill: float) -> list[Trial]:
-    """Trials of every kind, drawn from a hash so that every version of every library gives the same."""
+    """Trials of every kind, drawn from a hash so that they do not depend on any library's version."""
     draws = _draws(f"{skill}")
     codes, answers = sorted(rules.truth), sorted(rules.vocabulary)
     whole_n = round((rules.limit_s or rules.missing_s or 5.0) * rules.rate)

@@ -47,7 +47,7 @@ def rulebook(name: str) -> Rulebook:
 
 
 def known(*names: str | None) -> None:
-    """Make contest folders known, so that their ids can be used from here on; None is passed over."""
+    """Make contest folders known, so that their ids can be used from here on; None is skipped."""
     for name in names:
         if name is not None:
             rulebook(name)
@@ -87,7 +87,7 @@ def discover() -> None:
 
 
 def _try_adding(name: str, folder: Path, package: str) -> None:
-    """One broken contest must not take the others with it."""
+    """Add a contest; a broken one must not affect the others."""
     try:
         add(load(folder, package))
     except BadInput as error:

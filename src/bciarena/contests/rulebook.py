@@ -1,4 +1,4 @@
-"""What a rulebook says. One type for all contests; each contest is one file of values with their clauses."""
+"""The type of all rulebooks; each contest's rules.py fills it with values and their clauses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bciarena.contests.trial import Score, Trial
 
 
 class Rule(NamedTuple):
-    """One field of a rulebook, with the words it rests on."""
+    """One field of a rulebook, with the clause it rests on."""
 
     field: str
     value: Any
@@ -41,9 +41,9 @@ class Rulebook:
     mask : tuple of int, length 256
         What each code becomes in the stream an entry sees.
     masked : frozenset of int
-        Codes that stand where a truth was taken out: a data folder with these cannot be scored.
+        Codes that replace a truth in the released data: a data folder with these cannot be scored.
     forbidden : frozenset of int
-        Codes that must not stand in scored data: the text reserves them.
+        Codes that must not occur in scored data: the text reserves them.
     counts_from : "packet" or "trigger"
         Whether a trial's length counts from the packet after its opening code (R1) or from that code's sample.
     limit_s : float or None
@@ -57,7 +57,7 @@ class Rulebook:
     late_answer : str or None
         What a late answer is recorded as; None: as given.
     closing : int or None
-        Code that every trial must have, the last moment to answer.
+        Code that every trial must have: the last moment to answer.
     decides : "first" or "last"
         Which report of a trial counts; "last": the last of those that came first after their packet.
     repeat_is_violation : bool
@@ -67,7 +67,7 @@ class Rulebook:
     scoring : Scoring
         How judged trials become a score.
     names_subject : bool
-        Whether the stream tells whose data it is.
+        Whether the stream says whose data it is.
     finish : "flag" or "object"
         Whether the last packet carries the finish flag, or an object without data follows it.
     classes : tuple of str
@@ -134,7 +134,7 @@ class Rulebook:
     def digest(self) -> str:
         """Changes when any rule changes; goes into every ledger.
 
-        Covers every value and constant, and what the score code makes of a fixed set of made-up trials: code may be
+        Covers every value and constant, and what the score code makes of a fixed set of synthetic trials: code may be
         rewritten under the same digest as long as it gives the same scores.
         """
         words = [

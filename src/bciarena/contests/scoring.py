@@ -2,7 +2,7 @@
 
 Every trial gives a few whole numbers (its *marks*), a block is the sum of its trials' marks, and all rates are made
 from block sums: those of a block alone give its row, those of a subject's blocks the subject's row, all together the
-score. Intervals and tests draw blocks or trials again and ask the same functions, so that they can never disagree
+score. Intervals and tests resample blocks or trials and call the same functions, so that they can never disagree
 with the score about what is measured.
 """
 
@@ -33,13 +33,13 @@ class Scoring(ABC):
     Attributes
     ----------
     own : str
-        The rate that is a block's and a subject's own score, where the run's score is more than that.
+        The rate that is the score of a block or subject, where the run's score is something else.
     block_columns, subject_columns : tuple of str
         Further rates that block and subject rows show.
     hidden : frozenset of str
-        Rates that serve rows only and are no metric of the run.
+        Rates for rows only, which are not metrics of the run.
     shares : frozenset of str
-        Rates between 0 and 1: shown as per cent, and no interval leaves that range.
+        Rates between 0 and 1: shown as per cent, with intervals within that range.
     decided_by : mapping of str to str
         The mark (0 or 1) that decides a rate, where that is not whether the trial is right.
     """
@@ -81,7 +81,7 @@ class Scoring(ABC):
         return list(own)
 
     def notes(self, rules: Rulebook, rates: Mapping[str, Any], sums: Sums) -> list[str]:
-        """What the reader of a score must know."""
+        """What readers of the score should know."""
         return []
 
     def score(self, rules: Rulebook, trials: Sequence[Trial]) -> Score:
@@ -126,7 +126,7 @@ class Scoring(ABC):
 
 
 def blank_trial(rules: Rulebook) -> Trial:
-    """A trial nobody answered, to learn the names of marks from."""
+    """A trial without an answer, to learn the names of the marks."""
     truth = next(iter(rules.vocabulary))
     return Trial(1, 1, 1, truth, None, False, 0, "missing", rules.rate)
 
@@ -160,7 +160,7 @@ def pooled_by(column: Array, weights: Array, group: Array) -> Array:
 def mean_ratio(tops: Array, bottoms: Array) -> Array:
     """Mean over groups of ``tops / bottoms``, groups without a bottom left out; shape (draws,).
 
-    Whole numbers (a run's own, not drawn again) are divided exactly and rounded once.
+    Whole numbers (of the run itself, not resampled) are divided exactly and rounded once.
     """
     if np.issubdtype(tops.dtype, np.integer) and tops.shape[1] == 1:
         return np.array([float(_exact_mean(tops[:, 0], bottoms[:, 0]))])

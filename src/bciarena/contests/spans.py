@@ -1,4 +1,4 @@
-"""Where the trials of a block lie, by the rules: pure arithmetic on codes and packet borders."""
+"""Where the trials of a block are, by the rules: pure arithmetic on codes and packet boundaries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def trial_spans(rulebook: Rulebook, block: Block) -> tuple[TrialSpan, ...]:
     if wrong is not None:
         raise BadInput(
             f"{block.source}: field data: code {wrong.code} at sample {wrong.sample} is reserved by {rulebook.id} and "
-            "must not stand in scored data (R21)"
+            "must not occur in scored data (R21)"
         )
     if not opened:
         raise BadInput(

@@ -13,7 +13,7 @@ Status = Literal["in_time", "late", "missing", "false_positive", "quiet", "after
 
 
 class TrialSpan(NamedTuple):
-    """Where a trial lies in its block, in samples.
+    """Where a trial is in its block, in samples.
 
     A report at position p (samples handed out) belongs to the trial with ``data_start < p <= stop``.
     """

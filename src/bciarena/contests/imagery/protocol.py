@@ -1,6 +1,6 @@
 """Three-class imagery: 30 trials a block, 10 of each class in random order; 2 s cue, 4 s imagery, 2 s rest.
 
-The text gives a trial's parts but not where its end code stands; here 241 marks the end of the imagery, as the
+The text describes a trial's parts but not the place of its end code; here 241 marks the end of the imagery, as the
 rehabilitation text says for the same codes.
 """
 

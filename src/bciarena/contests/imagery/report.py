@@ -1,4 +1,4 @@
-"""What a report says about imagery alone."""
+"""What only a report about imagery says."""
 
 from bciarena.report.part import Part
 

@@ -1,10 +1,10 @@
-"""Real or generated, and whose: a detector that knows the person it looks at.
+"""Real or generated, and whose: a detector that knows the person.
 
-Who it is shows in band powers and in how channels share them, and is nearly certain after three seconds. So the
-detector may ask a narrower question than "is this real": does this window look like *this person's* real EEG, or
-like what generators make of it? Each window's statistics (:mod:`bciarena.contests.liveness.statistics`) are looked
-at as they are, and as distances from two references of the person and state: the mean over real calibration
-windows, and the mean over generated ones. A ridge logistic regression, trained over all people, weighs them.
+The person shows in band powers and in how channels share them, and is nearly certain after three seconds. So the
+detector can ask a narrower question than "is this real": does this window look like *this person's* real EEG, or like
+what generators make of it? Each window's statistics (:mod:`bciarena.contests.liveness.statistics`) are used directly
+and as distances from two references of the person and state: the mean over real calibration windows, and the mean over
+generated ones. A ridge logistic regression, trained over all people, weights them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ State = tuple[int, int]
 
 PACKET_N = 50
 TIMES_N = tuple(packets * PACKET_N for packets in (15, 18, 21, 24, 27, 30, 33))
-"""Samples after which a decision may be made: 3 s, which is as long as any shorter answer counts, and later."""
+"""Samples after which a decision may be made: 3 s, since shorter answers count as 3 s anyway, and later."""
 FOLDS = 3
 EDGES_HZ = (1, 4, 8, 11, 14, 20, 30, 42)
 _CLIP = 4.0
@@ -42,7 +42,7 @@ _CLIP = 4.0
 
 @dataclass
 class Windows:
-    """Windows of EEG with whom they come from.
+    """Windows of EEG and the people they come from.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Windows:
 
 @dataclass
 class People:
-    """What is known of one group of people.
+    """The data of one group of people.
 
     Attributes
     ----------
@@ -92,12 +92,12 @@ def log_covariances(windows: NDArray[np.floating]) -> Array:
     """Matrix logarithms of the channels' covariance in seven bands, (windows, 7 * channels * (channels + 1) / 2).
 
     The tangent space at the identity (Barachant et al. 2012, IEEE TBME 59(4)): band powers and how channels share
-    them, on a scale where distances between people are alike everywhere.
+    them, on a scale where distances between people are comparable everywhere.
     """
     signal = np.asarray(windows, dtype=np.float64)
     channels_n, count_n = signal.shape[1:]
     centred = signal - signal.mean(axis=-1, keepdims=True)
-    # Followed by its mirror image it has no step at the ends, and no sample counts less than another.
+    # Followed by its mirror image it has no step at the ends, and all samples count equally.
     spectrum = scipy.fft.rfft(np.concatenate([centred, centred[..., ::-1]], axis=-1)) / count_n
     hz = np.arange(spectrum.shape[-1]) * SRATE / (2 * count_n)
     one, other = np.triu_indices(channels_n)
@@ -124,7 +124,7 @@ class LivenessModel:
         ridge: float = 6000.0,
         advance: Callable[[str], None] = lambda step: None,
     ) -> LivenessModel:
-        """Learn from every group; the people of the group ``scored`` are those to be told apart.
+        """Learn from every group; the people of the group ``scored`` are those to be recognised.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class LivenessModel:
         return colour @ self.identity_weights_ + self.identity_offset_, self.identity_states_
 
     def log_odds(self, window: NDArray[np.floating], subject: int) -> float:
-        """How much likelier a window (channels, WINDOW_N) is real than generated, if it is that person's."""
+        """Log odds that a window (channels, WINDOW_N) is real rather than generated, if it is that person's."""
         vector = statistics(window[None])[0]
         mine = np.flatnonzero(self.states_[:, 0] == subject)
         state = min(mine.tolist(), key=lambda index: self._distance(vector, self.references_[index, 0]))
@@ -288,9 +288,9 @@ class LivenessPlayer:
         self._identity: Array | float = 0.0
 
     def push(self, packet: Array, last: bool) -> tuple[bool, int] | None:
-        """Take one packet (channels, n), return real or not and the subject once it is time to say so.
+        """Take one packet (channels, n); return real or not and the subject once it is time to answer.
 
-        ``last``: the trial ends in this packet, an answer has to be given.
+        ``last``: the trial ends in this packet, so an answer must be given.
         """
         self._kept.append(packet)
         self._used_n += packet.shape[1]
@@ -319,7 +319,7 @@ def _last_window(signal: Array) -> Array:
 def score(truth: Ints, answer: Ints, length_s: Array) -> float:
     """The contest's score of trials judged real (1) or not (0), taking the subject as right in .98 of them."""
     length = float(np.maximum(length_s, 3.0).mean())
-    # Half a trial each way keeps a fold without mistakes from looking perfect.
+    # Half a trial added to each side keeps a fold without mistakes from looking perfect.
     right = (float(np.sum(truth == answer)) + 0.5) / (len(truth) + 1)
     return 0.9 * itr_bits_per_min(right, 2, length) + 0.1 * itr_bits_per_min(0.98, 23, length)
 
@@ -356,8 +356,8 @@ def _regression(
 ) -> tuple[Array, Array, Array, float]:
     """Centre, scale, weights and offset of a ridge logistic regression.
 
-    Real and generated windows weigh the same in sum; labelled trials, which are like those to be judged, count
-    twice what calibration and fakes of our own do.
+    Real and generated windows have the same total weight; labelled trials, which are like those to be judged, count
+    twice as much as calibration and our own fakes.
     """
     if y.all() or not y.any():
         raise BadInput("liveness: real and generated windows are both needed to learn the difference")

@@ -15,9 +15,9 @@ TRIALS = 24
 TRIAL_S = (4.0, 10.0)
 GAP_S = (0.5, 2.0)
 RESTING_S = 60.0
-"""What the lab records of each state of the eyes."""
+"""How long the lab records each state of the eyes."""
 GENERATED_SHARE = {"eval_train": 0.5, "eval_A": 0.6, "eval_B": 0.4}
-"""The text: the ratio of real to generated differs between sets. Calibration sets hold no generated trial."""
+"""The text: the ratio of real to generated differs between sets. Calibration sets have no generated trials."""
 
 
 def blocks_of(rng: np.random.Generator, split: str, people: int, blocks: int) -> list[Timeline]:
@@ -44,7 +44,7 @@ def _block(rng: np.random.Generator, split: str, block: int, codes: list[int]) -
         closed = bool(rng.random() < 0.5) if state == GENERATED else state == EYES_CLOSED
         params = {"person": code & 31, "real": state != GENERATED, "eyes": "closed" if closed else "open"}
         script.add(rng.uniform(*TRIAL_S), "resting", code, **params)
-        # The end code stands on the trial's last sample: behind it everything is zero.
+        # The end code is on the trial's last sample: after it everything is zero.
         script.mark(241, back_n=1)
         script.add(rng.uniform(*GAP_S), "gap")
     script.add(0.5 + rng.random(), "gap", 243)

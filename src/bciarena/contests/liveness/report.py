@@ -1,4 +1,4 @@
-"""What a report says about liveness alone: real and generated, and whose."""
+"""What only a report about liveness says: real and generated, and whose."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from bciarena.report.texts import Said, listed, said
 
 
 def _kinds(run: KeptRun) -> dict[tuple[int, int, int], str]:
-    """How each generated trial was made, where the data folder tells (made by arena simulate)."""
+    """How each generated trial was made, if the data folder says so (as those of arena simulate do)."""
     try:
         folder = run.recording.folder or Path()
         rows = json.loads((folder / "generators.json").read_text("utf-8"))
         return {(row["subject"], row["block"], row["trial"]): str(row["generator"]) for row in rows}
     except (BadInput, OSError, ValueError, KeyError, TypeError):
-        return {}  # recordings of people, or not here: generated trials are shown as one group
+        return {}  # not known: generated trials are shown as one group
 
 
 def detection(run: KeptRun) -> Figure:
-    """Share of real and generated trials told rightly, generators apart where the data names them."""
+    """Share of real and generated trials recognised, separately for each generator where the data names them."""
     groups = told_rightly(run)
     names, values = list(groups), [float(np.mean(own)) for own in groups.values()]
     bar = {
@@ -59,7 +59,7 @@ def told_rightly(run: KeptRun) -> dict[str, list[bool]]:
 
 
 def identity(run: KeptRun) -> Figure:
-    """Whose it was against whose it was said to be."""
+    """The true person against the answered one."""
     grid = np.zeros((SUBJECTS, SUBJECTS + 1), int)
     for trial in run.trials:
         named = int(trial.answer[1:], 2) if trial.answer in run.book.vocabulary and trial.answer else 0
@@ -82,7 +82,7 @@ def identity(run: KeptRun) -> Figure:
 
 
 def findings(run: KeptRun) -> list[Said]:
-    """Real and generated told apart, the hardest generator, and whose it was."""
+    """How well real and generated trials, the hardest generator and the person were recognised."""
     groups = told_rightly(run)
     real = groups.pop("@real", [])
     fakes = [right for own in groups.values() for right in own]
@@ -95,7 +95,7 @@ def findings(run: KeptRun) -> list[Said]:
 
 
 def _answered(book: Rulebook, trial: Trial, real: bool, whose: bool) -> Trial:
-    """The trial with one part of its answer mended."""
+    """The trial with one part of its answer corrected."""
     if trial.status != "in_time" or trial.answer not in book.vocabulary or trial.answer is None:
         return trial
     answer = (trial.truth if real else trial.answer)[:1] + (trial.truth if whose else trial.answer)[1:]

@@ -1,4 +1,4 @@
-"""Two rates, over all trials together: is it real, and whose is it."""
+"""Two rates over all trials together: real or generated, and whose."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def subject_right(rules: Rulebook, trial: Trial) -> bool:
 
 
 def _part_right(rules: Rulebook, trial: Trial, part: slice) -> bool:
-    # An invalid answer is wrong in every respect, so only the vocabulary is looked at (R16).
+    # An invalid answer is wrong in every respect, so only answers of the vocabulary count (R16).
     valid = trial.status == "in_time" and trial.answer in rules.vocabulary
     return valid and trial.answer is not None and trial.answer[part] == trial.truth[part]
 

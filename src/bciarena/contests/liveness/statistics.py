@@ -2,9 +2,8 @@
 
 A generated signal can copy spectra and cross-spectra well, and often its amplitudes too. What it tends to miss are
 the ways in which real EEG is not coloured noise: rhythms that come in bursts, bands and channels that swell
-together, blinks and muscle, waves that are not sinusoidal, phases that hold on to each other. One window of
-five channels becomes one vector; nothing above 42 Hz is looked at, and nothing that rounding or file formats
-could leave behind.
+together, blinks and muscle, waves that are not sinusoidal, phases that are coupled. One window of five channels
+becomes one vector; nothing above 42 Hz is used, nor anything that rounding or file formats could leave behind.
 
 Families (names of the rows of :func:`statistic_names`): moments of the signal and its differences; per band, the
 spread, tails and slow swing of the envelope; correlations of envelopes over bands and channels; the energy of the
@@ -34,7 +33,7 @@ LOW_N = WINDOW_N * RATE // SRATE
 TOP_HZ = 42.0
 BANDS = ((0.5, 4), (4, 8), (8, 13), (13, 20), (20, 30), (30, TOP_HZ))
 SUMS = ((1, 8), (4.5, 12), (8, 16), (16, 26), (24, 39), (12, 21), (8.5, 17))
-"""Bands where products of two bands land; with BANDS one list of 13."""
+"""Bands that contain products of two bands; with BANDS a list of 13."""
 TRIPLES = ((0, 0, 6), (0, 1, 7), (1, 1, 8), (2, 2, 9), (2, 9, 10), (1, 2, 11), (0, 2, 12))
 """Bands whose phases may add up: first + second = third."""
 LAGS_N = (1, 2, 3, 5, 8, 12, 20, 30, 50)
@@ -160,7 +159,7 @@ def _envelopes(bands: Complex, found: dict[str, Array]) -> None:
 
 
 def _whitened(spectrum: Complex, found: dict[str, Array]) -> None:
-    """Statistics of the window after its own spectrum and mixing have been taken out."""
+    """Statistics of the window after its own spectrum and mixing have been removed."""
     power = uniform_filter1d(np.abs(spectrum) ** 2, 4 * LOW_N // RATE, axis=-1, mode="constant")
     floor = 1e-3 * power[..., _WHITE].mean(axis=-1, keepdims=True) + 1e-9
     white = scipy.fft.irfft(spectrum * (_WHITE / np.sqrt(power + floor)), 2 * LOW_N)[..., :LOW_N]

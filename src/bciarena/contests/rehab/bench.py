@@ -9,7 +9,7 @@ from bciarena.contests.rehab.rules import CLASSES, RELEASED
 
 
 class _Limb(Windowed):
-    """Trials have nothing before them."""
+    """There is no data before a trial."""
 
     rate, packet_n, rows, lead_n, window_n = 1000, 40, 77, 0, 3600
     codes, mark = tuple(CLASSES), RELEASED
@@ -17,7 +17,7 @@ class _Limb(Windowed):
     def filtered(self, piece: Array) -> Array:
         from scipy.signal import sosfilt
 
-        # The filter starts inside the trial: what rings is cut off; then 250 Hz are plenty for 30 Hz.
+        # The filter starts inside the trial, so its transient is cut off; 250 Hz are plenty for 30 Hz.
         return np.asarray(sosfilt(self.sos, piece - piece[:, :1], axis=1)[:, 400::4])
 
 

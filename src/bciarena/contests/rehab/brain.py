@@ -1,6 +1,6 @@
-"""One session with patients among the subjects, dead channels, and zeros where a trial holds no imagery.
+"""One session with patients among the subjects, dead channels, and zeros where a trial has no imagery.
 
-All 77 electrodes are given and the text is silent about the reference: the average.
+All 77 electrodes are given and the text does not name the reference: the average.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from bciarena.simulator.noise import Floats
 from bciarena.simulator.person import Person
 
 DEAD_SHARE = 0.15
-"""Share of subjects with a channel or more that recorded nothing."""
+"""Share of subjects with one or more channels that recorded nothing."""
 LATER_TODAY = 0.4
 """Test blocks follow the training blocks in one session: less drift than between days."""
 
 
 def finish(eeg: Floats, timeline: Timeline, person: Person) -> None:
-    """Cue and rest within trials become 0 (R20: what lies outside trials keeps its samples), dead channels too."""
+    """Cue and rest within trials become 0 (R20: samples outside trials are kept), and so do dead channels."""
     for step in timeline.of("cue", "rest"):
         eeg[:, timeline.at(step.onset_s) : timeline.at(step.end_s)] = 0
     eeg[dead_channels(person, eeg.shape[0])] = 0

@@ -1,7 +1,7 @@
 """Rehabilitation session: eyes open 30 s, eyes closed 30 s, then four blocks of 40 trials.
 
-Where the session's parts lie in files (the text does not say): block 1's file begins with 250, 7, 8 and the two
-resting minutes' halves; every file ends with 243 and 9 (the text: 123 codes a block, 9 among them); block 4's file
+Which files hold the session's parts (the text does not say): block 1's file begins with 250, 7, 8 and the two resting
+recordings of half a minute; every file ends with 243 and 9 (the text: 123 codes a block, 9 among them); block 4's file
 ends with 251. Training files are blocks 1-2, test files blocks 3-4 of the same session.
 """
 
@@ -20,7 +20,7 @@ LAST_BLOCK = 4
 def block(place: Place) -> Timeline:
     """One block; odd session blocks are the left hand, even ones the right, flexion and fist shuffled.
 
-    From the fifth block on the session simply goes on.
+    Further blocks continue the session.
     """
     rng, packet_n = place.rng, RULEBOOK.packet_n
     side = "left" if place.session_block % 2 else "right"

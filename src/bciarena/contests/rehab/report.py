@@ -1,4 +1,4 @@
-"""What a report says about rehabilitation imagery alone: side and action."""
+"""What only a report about rehabilitation imagery says: side and action."""
 
 from __future__ import annotations
 

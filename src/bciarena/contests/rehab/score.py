@@ -1,4 +1,4 @@
-"""Points for every trial: the whole for the exact class, a part for the right side."""
+"""Points for every trial: all for the exact class, some for the right side."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def side_right(trial: Trial) -> bool:
 
 
 class RehabScore(Scoring):
-    """Sum of the points of all trials; the ITR is shown beside it and touches nothing (R11)."""
+    """Sum of the points of all trials; the ITR is shown beside it and has no influence (R11)."""
 
     shares = frozenset({"accuracy", "side_accuracy"})
     decided_by = MappingProxyType({"side_accuracy": "side"})

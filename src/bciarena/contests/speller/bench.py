@@ -55,7 +55,7 @@ class SlidingFbcca:
 
 
 class MetaBci(SlidingFbcca):
-    """The same with MetaBCI's own FBSCCA, looked at every 0.8 s, since a look takes it 0.2 to 0.5 s."""
+    """The same with MetaBCI's own FBSCCA, computed every 0.8 s only, since it takes 0.2 to 0.5 s."""
 
     stride, threshold = 20, 0.36
 

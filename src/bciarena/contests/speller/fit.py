@@ -1,11 +1,11 @@
-"""Fits what the asynchronous speller decides with: ``python -m bciarena.contests.speller.fit OUT.json DIR [DIR ...]``.
+"""Fits the speller's posterior and thresholds: ``python -m bciarena.contests.speller.fit OUT.json DIR [DIR ...]``.
 
-Every DIR is a data folder with the speller's codes: people who spell, people at rest, or both. The speller listens to
-all of it; what it saw is fitted in two steps: the :class:`~bciarena.decoders.onset.OnsetPool` by maximum likelihood,
-then the :class:`~bciarena.decoders.stopping.StoppingPolicy` by the challenge's own score, each person left out once to
-tell how well it carries over. ``DIR+NOISE+NOISE`` stands for six weaker people: blocks of the first person of DIR with
-the EEG of people of the NOISE folders added. People of middling strength are those whom an idle test costs most, and
-real recordings of them with idle trials are rare. Folders after a lone ``--`` take part in the second step only.
+Every DIR is a data folder with the speller's codes: people who spell, people at rest, or both. The speller goes through
+all of it, and its evidence is fitted in two steps: the :class:`~bciarena.decoders.onset.OnsetPool` by maximum
+likelihood, then the :class:`~bciarena.decoders.stopping.StoppingPolicy` by the challenge's own score, leaving each
+person out once to see how well it generalises. ``DIR+NOISE+NOISE`` stands for six weaker people: blocks of the first
+person of DIR with EEG from the NOISE folders added. An idle test costs people of medium strength most, and real
+recordings of such people with idle trials are rare. Folders after ``--`` take part in the second step only.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ BOUNDS = {
 }
 STARTS = (0.9, 0.95, 0.98)
 ENDS = (0.5, 0.6, 0.7, 0.8)
-# Somebody who has shown no flicker yet may be at rest for good: their odds are set by false alarms, not by likelihood.
+# Somebody who has shown no flicker yet may be at rest throughout: false alarms set these odds, not the likelihood.
 COLD_ODDS = (-4.0, -5.0, -6.0)
 SCORE = Itr(KEYS, missing_s=5.0)
-# The rule's .10 is a cliff for the mean over people: aim at half of it.
+# Above the rule's .10 (mean over people) the score is 0: aim at half of it.
 MOST_FPR = 0.05
 # One false alarm in ten minutes of people who do not spell at all, as a share of their trials of 7 s.
 AT_REST = 0.012
@@ -59,7 +59,7 @@ AT_REST = 0.012
 
 @dataclass
 class Trace:
-    """What the speller saw in one block.
+    """The speller's evidence in one block.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Trace:
 
 
 class Listener(AsynchronousSpeller):
-    """The speller as it is, with a record of its evidence."""
+    """The speller, recording its evidence."""
 
     def new_block(self) -> None:
         """Begin a new record."""
@@ -94,7 +94,7 @@ class Listener(AsynchronousSpeller):
         self.seen: list[tuple[int, Floats, float]] = []
 
     def scores(self) -> Floats:
-        """As the speller's, and kept."""
+        """The speller's scores, which are recorded."""
         rows = super().scores()
         whole = np.full((len(self.settings.windows), KEYS), np.nan)
         whole[: len(rows)] = rows.reshape(-1, KEYS)
@@ -172,8 +172,8 @@ def labels(trace: Trace, settings: Settings) -> Ints:
 def fit_pool(traces: Sequence[Trace], settings: Settings, every: int = 12) -> OnsetPool:
     """The pool with the highest likelihood on every `every`-th step.
 
-    Of every block, flicker counts as much as idle time, and each as much as another block's: a recording without
-    pauses must not teach that somebody always spells.
+    Flicker and idle time count equally in every block, and blocks count equally: a recording without pauses must not
+    teach that people always spell.
     """
     picked = [np.flatnonzero(labels(t, settings) >= 0)[::every] for t in traces]
     scores = np.concatenate([t.scores[p] for t, p in zip(traces, picked, strict=True)])
@@ -213,7 +213,7 @@ def replay(trace: Trace, odds: Floats, policy: StoppingPolicy, settings: Setting
         trial = int(np.searchsorted(trace.starts, now)) - 1
         if key is not None and trial >= 0 and answer[trial] < 0:
             used = (now - trace.starts[trial]) * PACKET_N / RATE
-            # Five seconds and more: wrong whatever it says.
+            # After five seconds any answer is wrong.
             answer[trial], length[trial] = (key if used < SCORE.missing_s else KEYS), used
     return answer, length
 
@@ -223,7 +223,7 @@ def choose_policy(
 ) -> tuple[OnsetPool, StoppingPolicy, dict[str, float]]:
     """The policy with the best mean score of those who spell that leaves those at rest alone.
 
-    With it the pool at the odds that go with it, and the score of each one who spells by what is chosen without them.
+    Also returns the pool with the matching odds, and each speller's score under what is chosen without them.
     """
     shares = np.array(settings.windows) / settings.windows[-1]
     spelling = sorted({t.person for t in traces if (t.truth >= 0).any()})

@@ -77,7 +77,7 @@ class _Pool:
 
 
 def _join(parts: list[NDArray[np.float32]], fade_n: int) -> NDArray[np.float64]:
-    """Pieces end to end; each is levelled to its own mean and eased in from the end of the one before."""
+    """Pieces end to end; each has its mean removed and is cross-faded with the end of the one before."""
     out = np.zeros((parts[0].shape[0], sum(part.shape[1] for part in parts)))
     at = 0
     ease = (1 - np.cos(np.pi * (np.arange(fade_n) + 0.5) / fade_n)) / 2

@@ -22,7 +22,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,."
 
 
 def rest_s(rng: np.random.Generator) -> float:
-    """90 % of rests lie in 0-4 s, the others reach up to 12 s."""
+    """90 % of rests last 0-4 s, the others up to 12 s."""
     return float(rng.uniform(0, SHORT_REST_S) if rng.random() < SHORT_SHARE else rng.uniform(SHORT_REST_S, LONG_REST_S))
 
 
@@ -50,7 +50,7 @@ def block(place: Place) -> Timeline:
 
 
 def word_block(asked: Screening) -> Timeline | None:
-    """Every letter of a word as a flicker trial, where a word is asked for."""
+    """Every letter of a word as a flicker trial; None if no word is asked for."""
     word = asked.options.get("word")
     if word is None:
         return None
@@ -70,7 +70,7 @@ def word_block(asked: Screening) -> Timeline | None:
 
 
 PROTOCOL = Protocol(
-    # The contest gives no training data: a training set is an extra, of other people.
+    # The contest has no training data: a training set is an extra, of other people.
     splits={"train": Split(3, "practice"), "test": Split(3, "people")},
     block=block,
     practice={"split": "train", "subjects": 1, "blocks": 1},

@@ -1,4 +1,4 @@
-"""What a report says about the speller alone: keys, and false alarms."""
+"""What only a report about the speller says: keys, and false alarms."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def findings(run: KeptRun) -> list[Said]:
 def chance_above(limit: float, still: list[tuple[int, bool]], draws: int = 20_000) -> float:
     """Probability that the mean of the people's true false-alarm rates is above the limit.
 
-    Each rate has the posterior of Jeffreys' prior, Beta(alarms + 1/2, quiet + 1/2); trials of a person are taken as
-    independent.
+    Each rate has the posterior of Jeffreys' prior, Beta(alarms + 1/2, quiet + 1/2); trials of a person are
+    assumed to be independent.
     """
     rng = np.random.default_rng(0)
     people = dict.fromkeys(subject for subject, _ in still)

@@ -1,4 +1,4 @@
-"""Bits per minute over flicker trials, and a cliff: too many false alarms, and the score is 0."""
+"""Bits per minute over flicker trials; with too many false alarms the score is 0."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ SCALP = 59
 class CcaCsp(CspLda):
     """CCA for the flickers, CSP (MNE) and a linear discriminant for the rest, after 3.5 s.
 
-    A flicker is taken for present above the 90 % quantile of what training trials, which have none, reach.
+    A flicker counts as present above the 90 % quantile of the correlations in training trials, which have none.
     """
 
     lead_n, window_n = 125, 875

@@ -1,6 +1,6 @@
 """BCI Turing test: soccer blocks (3-5 rounds of 4-6 trials) and the imagery training set (20 trials a block).
 
-A soccer trial is 3 s cue, 5 s task, 5 s action without pause, so its end code stands on its last sample. A
+A soccer trial is 3 s cue, 5 s task, 5 s action without pause, so its end code is on its last sample. A
 training trial is 3 s cue and 5 s imagery, 5 s apart; no robots play, so its code names a behaviour that Table 2 allows
 for the task (R21).
 """
@@ -67,7 +67,7 @@ def task_step(task: int) -> tuple[Kind, dict[str, Any]]:
 
 
 def rounds_block(asked: Screening) -> Timeline | None:
-    """Some rounds of soccer, where a number is asked for."""
+    """Some rounds of soccer; None if no number is asked for."""
     rounds = asked.options.get("rounds")
     if rounds is None:
         return None
@@ -84,7 +84,7 @@ def rounds_block(asked: Screening) -> Timeline | None:
 PROTOCOL = Protocol(
     splits={"train": Split(10, "people"), "test": Split(6, "people")},
     block=block,
-    # The training set holds imagery only, so the practice set is of a test set's kind.
+    # The training set has imagery only, so the practice set is like a test set.
     practice={"split": "test", "subjects": 1, "blocks": 2},
     screen=rounds_block,
     options=frozenset({"rounds"}),

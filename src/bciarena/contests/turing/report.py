@@ -1,4 +1,4 @@
-"""What a report says about the Turing test alone: how a block runs to its stop."""
+"""What only a report about the Turing test says: how a block gets to its target."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bciarena.report.texts import Said, said
 
 
 def turing_trace(run: KeptRun) -> Figure:
-    """S = 200 N / L after each trial of a block, to where 80 % were right."""
+    """S = K N / L after each trial of a block, until the target is reached."""
     traces, passed = [], 0
     for subject, block, own in by_block(run.trials):
         x, y, right, used_s = [], [], 0, 0.0
@@ -40,13 +40,13 @@ def turing_trace(run: KeptRun) -> Figure:
 
 
 def findings(run: KeptRun) -> list[Said]:
-    """Blocks that passed, and how likely the next one would."""
+    """Blocks that passed, and how likely the next one is to pass."""
     passed = [bool(block["score"] > 0) for block in run.score["blocks"]]
     n, m = sum(passed), len(passed)
     low, high = (float(beta.ppf(q, n + 0.5, m - n + 0.5)) for q in (0.025, 0.975))
     return [
         said(run.book, "say_target", n=n, m=m, share=float(run.book.constants["target"])),
-        # Jeffreys' posterior; blocks of different people are taken as alike.
+        # Jeffreys' posterior; blocks of different people are treated alike.
         said(run.book, "say_pass", p=(n + 0.5) / (m + 1), low=0.0 if n == 0 else low, high=1.0 if n == m else high),
     ]
 

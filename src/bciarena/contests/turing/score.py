@@ -51,12 +51,12 @@ class TuringScore(Scoring):
         }
 
     def restated(self, rules: Rulebook, own: Sequence[Trial]) -> list[Trial]:
-        """Trials after the target are shown, and not scored."""
+        """Trials after the target are shown but not scored."""
         stop = int(self.block(rules, self.marks_of(rules, own))["trials"])
         return [*own[:stop], *(replace(trial, status="after_target", length_n=None) for trial in own[stop:])]
 
 
 def target(rules: Rulebook, trials: int) -> int:
-    """Right answers that pass a block of so many trials."""
+    """The number of right answers that passes a block of ``trials`` trials."""
     share = rules.constants["target"]
     return int(-(-share.numerator * trials // share.denominator))  # rounded up, in whole numbers

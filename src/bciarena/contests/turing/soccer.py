@@ -107,7 +107,7 @@ def tasks_for(behaviour: int, controlled: int) -> list[int]:
 
 
 def plan(pitch: Pitch, rng: np.random.Generator, number: int = 1) -> int:
-    """Choose a behaviour: the better it looks in this situation, the likelier.
+    """Choose a behaviour: the better it looks in this situation, the more likely.
 
     The nearer the round's end (``number`` is the trial's, from 1), the more a shot is worth.
     """
@@ -141,7 +141,7 @@ def act(pitch: Pitch, behaviour: int, target: int | None, rng: np.random.Generat
     actions = BEHAVIOURS[behaviour][:2]
     one, two = (column + STEP.get(action, 0) for column, action in zip(pitch.columns[:2], actions, strict=True))
     aim = pitch.ball if target is None else target
-    # The defenders follow the ball and mostly read it rightly.
+    # The defenders follow the ball and mostly anticipate it correctly.
     three = _towards(pitch.columns[2], aim if rng.random() < 0.7 else 0)
     four = _mouth(_towards(pitch.columns[3], aim if rng.random() < 0.7 else 0))
     after = Pitch((one, two, three, four), pitch.holder)

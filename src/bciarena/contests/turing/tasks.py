@@ -1,9 +1,9 @@
 """Which of the seven tasks of the Turing test: imagery and flicker evidence on one scale, with what is possible.
 
 Tasks are 1 left hand, 2 right hand, 3-6 the four flickers, 7 idle. The motor model gives probabilities of 1, 2 and 7,
-the flicker model log-likelihood ratios of 3-6 against no flicker. Neither is exact, so how much each is believed is
-fitted on rehearsed trials: one weight for imagery, one for there being a flicker, one for which of the four, an offset
-between the two models, and how often a flicker leaves no trace because the subject's mind was elsewhere.
+the flicker model log-likelihood ratios of 3-6 against no flicker. Neither is exact, so their weights are fitted on
+rehearsed trials: one for imagery, one for the presence of a flicker, one for which of the four, an offset between the
+two models, and how often a flicker leaves no trace because the subject was not attending.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FLICKER = slice(2, 6)
 
 @dataclass(frozen=True)
 class TaskWeights:
-    """How much each kind of evidence is believed.
+    """How much weight each kind of evidence gets.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ class TaskWeights:
     which : float
         Weight of the differences between flickers 0.1 Hz apart.
     offset, drift : float
-        Added to every flicker: ``offset + drift * log(seconds used)``. Without a flicker the ratios sink as time
-        goes by, and with a weak response they sink less: what matters is how far above that they stay.
+        Added to every flicker: ``offset + drift * log(seconds used)``. Without a flicker the ratios sink over
+        time, and with a weak response they sink less: what matters is how far above that they stay.
     lapse : float
         Share of flicker trials that look like none. It keeps one missing response from ruling a flicker out.
     """
@@ -105,7 +105,7 @@ def fit_weights(
 
     def loss(steps: Floats) -> float:
         right = _weights(steps).posterior(motor, flicker, allowed, used_s)[rows, :, truth]
-        # A pull towards what was believed before: few trials should not overturn it.
+        # A penalty for leaving the default weights: few trials should not overturn them.
         return float(-np.log(np.maximum(right, 1e-9)).mean() + 0.002 * np.sum(steps**2))
 
     options = {"maxiter": 500, "xatol": 0.01, "fatol": 1e-5}
@@ -113,7 +113,7 @@ def fit_weights(
 
 
 def _weights(steps: Floats) -> TaskWeights:
-    """Weights some steps away from the usual ones: factors as logarithms, offsets in units of 5."""
+    """Weights at some distance from the defaults: factors as logarithms, offsets in units of 5."""
     usual = TaskWeights()
     motor, seen, which, lapse = np.exp(steps[[0, 1, 2, 5]]).tolist()
     return TaskWeights(

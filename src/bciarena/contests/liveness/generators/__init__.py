@@ -1,4 +1,4 @@
-"""Three ways to make EEG that no head ever produced (the liveness contest's fakes).
+"""Three generators of fake EEG for the liveness contest.
 
 All three share one small interface::
 
@@ -17,11 +17,11 @@ All three share one small interface::
 
 Each array handed to ``fit`` is taken as one run (one state of the person: eyes open, eyes closed, ...) and
 gets its own model, or its own condition; ``sample`` draws one of the runs unless ``run`` names it. A run
-should be 10 s or longer. The sample's unit is that of the real data. Nothing but ``rng`` decides a sample: the
+should be 10 s or longer. The sample's unit is that of the real data. A sample depends on ``rng`` alone: the
 same seed gives the same bytes. A generated trial has the length asked for, rounded to whole samples.
 
 Settings are frozen dataclasses, so that sets of trials differ by data and not by code;
-``settings_for(split)`` gives those of the contest's eval_train, eval_A and eval_B: another mixture for each.
+``settings_for(split)`` returns those of the contest's eval_train, eval_A and eval_B: a different mixture for each.
 """
 
 from bciarena.contests.liveness.generators.base import SRATE, Generator, Real

@@ -57,9 +57,9 @@ def checked(real: Real, shortest_s: float) -> dict[int, list[Array]]:
             if run.shape[1] < shortest_s * SRATE:
                 raise BadInput(f"{where} is {run.shape[1] / SRATE:.1f} s long, {shortest_s:g} s are needed")
             if not np.isfinite(run).all():
-                raise BadInput(f"{where} holds values that are not finite")
+                raise BadInput(f"{where} has values that are not finite")
             if (run.std(axis=1) == 0).any():
-                raise BadInput(f"{where} has a flat channel, which no spectrum can be fitted to")
+                raise BadInput(f"{where} has a flat channel, to which no spectrum can be fitted")
     return {subject: [run - run.mean(axis=1, keepdims=True) for run in arrays] for subject, arrays in runs.items()}
 
 

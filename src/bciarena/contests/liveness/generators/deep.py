@@ -1,8 +1,8 @@
 """Route (c): a small conditional diffusion net, trained on whitened EEG.
 
-What is linear about a person (spectra, mixing of channels) is measured and taken out before training and put
-back after sampling; the net has only to learn what is left, the shapes and bursts that make EEG more than
-coloured noise. So minutes on a CPU are enough. Needs the extra ``[deep]``.
+What is linear about a person (spectra, mixing of channels) is measured and removed before training and restored after
+sampling; the net only has to learn what is left, the shapes and bursts that make EEG more than coloured noise. So
+minutes on a CPU are enough. Needs the extra ``[deep]``.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from bciarena.contests.liveness.generators.deep_net import Denoiser
 
 RATE = 125
-"""The net's own rate: the contest's liveness data hold nothing above 45 Hz."""
+"""The net's own rate: the contest's liveness data have nothing above 45 Hz."""
 SMOOTHING_HZ = 1.0
 MARGIN_N = 64
-"""Samples thrown away at both ends of a drawn signal, where the net sees the padding."""
+"""Samples discarded at both ends of a sampled signal, where the net sees the padding."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class _Colour:
 
 
 def deep_available() -> bool:
-    """Tell whether PyTorch is installed."""
+    """Whether PyTorch is installed."""
     return importlib.util.find_spec("torch") is not None
 
 
@@ -89,7 +89,7 @@ class DeepGenerator:
     ----------
     settings : DeepSettings
     say : callable, optional
-        Told how far training is; without it a progress bar is shown.
+        Receives the progress of training; without it a progress bar is shown.
     """
 
     def __init__(self, settings: DeepSettings | None = None, say: Callable[[str], None] | None = None) -> None:
@@ -100,7 +100,7 @@ class DeepGenerator:
         self._net: Denoiser | None = None
 
     def fit(self, real: Real) -> Self:
-        """Train the net; shows how far it is."""
+        """Train the net, showing progress."""
         from bciarena.contests.liveness.generators import deep_net
 
         settings = self.settings
@@ -136,7 +136,7 @@ class DeepGenerator:
         return self
 
     def sample(self, subject: int, length_s: float, rng: np.random.Generator, run: int | None = None) -> Array:
-        """Draw from the net and give the result the run's spectra and mixing back.
+        """Sample from the net and restore the run's spectra and mixing.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class DeepGenerator:
 
 @contextmanager
 def _shown(steps: int, say: Callable[[str], None] | None) -> Iterator[Callable[[], object]]:
-    """What to call after each training step: it tells ``say`` every percent, or moves a progress bar."""
+    """What to call after each training step: it calls ``say`` at every percent, or advances a progress bar."""
     if say is not None:
         done = 0
 
@@ -171,7 +171,7 @@ def _shown(steps: int, say: Callable[[str], None] | None) -> Iterator[Callable[[
             nonlocal done
             done += 1
             if done * 100 // steps > (done - 1) * 100 // steps:
-                say(f"the deep generator learns, {done * 100 // steps} %")
+                say(f"training the deep generator, {done * 100 // steps} %")
 
         yield tell
         return
@@ -201,7 +201,7 @@ def _whitened(run: Array, index: int) -> tuple[Array, _Colour]:
     window = np.hanning(count_n)
     power = np.abs(np.fft.rfft(run * window)) ** 2 / np.sum(window**2)
     power = gaussian_filter1d(power, SMOOTHING_HZ * count_n / RATE, mode="nearest")
-    # The empty band above the low-pass is not blown up to the size of the rest.
+    # Keep the empty band above the low-pass from being amplified to the level of the rest.
     power = np.maximum(power, 1e-3 * np.median(power, axis=1, keepdims=True))
     hz = np.arange(power.shape[1]) * (RATE / count_n)
     colour = _Colour(hz, np.sqrt(power), np.eye(len(run)), index)

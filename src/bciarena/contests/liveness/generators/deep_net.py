@@ -1,4 +1,4 @@
-"""The deep generator's net: a one-dimensional U-Net that removes noise. Import only where torch is there."""
+"""The deep generator's net: a one-dimensional U-Net that removes noise. Import only where torch is installed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGEST_NOISE, SMALLEST_NOISE = 20.0, 0.02
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Small nets are faster on one thread, and sums taken in one order give the same weights everywhere."""
+    """Small nets are faster on one thread, and a fixed order of sums gives the same weights everywhere."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -121,7 +121,7 @@ def train(
         noise = torch.as_tensor(np.exp(rng.normal(-0.2, 1.3, len(clean))), dtype=torch.float32)
         noisy = clean + noise[:, None, None] * torch.as_tensor(rng.standard_normal(clean.shape)).float()
         missed = net(noisy, noise, torch.as_tensor(people)) - clean
-        # Errors at all noise levels weigh alike, as the net's own output does.
+        # Errors at all noise levels have equal weight, like the net's own output.
         loss = (missed**2 * ((1 + noise**2) / noise**2)[:, None, None]).mean()
         optimiser.zero_grad()
         loss.backward()
@@ -139,7 +139,7 @@ def train(
 @_one_thread()
 @torch.no_grad()
 def draw(net: Denoiser, start: Array, person: int, steps: int) -> Array:
-    """Carry white noise (channels, n) to a signal by Heun's method in ``steps`` noise levels."""
+    """Turn white noise (channels, n) into a signal by Heun's method in ``steps`` noise levels."""
     levels = np.append(np.geomspace(LARGEST_NOISE, SMALLEST_NOISE, steps), 0.0)
     who = torch.tensor([person])
     now = torch.as_tensor(start, dtype=torch.float32)[None] * LARGEST_NOISE

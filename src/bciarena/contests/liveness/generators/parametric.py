@@ -1,8 +1,8 @@
 """Route (a): vector autoregression, optionally switching between states of the same person.
 
 x[t] = sum_k A_k x[t-k] + e[t]. The coefficients solve the Yule-Walker equations of the run's covariances at lags
-0 to order, so that the model has those very covariances and no pole outside the unit circle. A trace of white
-noise in the equations keeps band-limited data (nothing above 45 Hz) well posed.
+0 to order, so that the model has exactly those covariances and no pole outside the unit circle. A little
+white noise in the equations keeps them well posed for band-limited data (nothing above 45 Hz).
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _noise(state: _State, kind: str, rng: np.random.Generator) -> Array:
 
 def _state(run: Array, settings: ParametricSettings) -> _State:
     order, channels_n = settings.order, run.shape[0]
-    # Three equations per unknown at least: fewer would copy the run instead of describing it.
+    # At least three equations per unknown: with fewer the model would copy the run.
     if run.shape[1] < 3 * order * channels_n + order:
         raise BadInput(
             f"parametric generator: {run.shape[1] / SRATE:.1f} s per state are too short for order {order}, "

@@ -1,7 +1,7 @@
 """Which generators, with which settings, make the fakes of each scored set.
 
-The text wants the sets to differ in generator settings. eval_A moves every knob a little way from eval_train;
-eval_B goes further and mixes: switching states, blended runs, bent spectra.
+The text asks for sets with different generator settings. eval_A changes every setting of eval_train a little; eval_B
+goes further and mixes: switching states, blended runs, bent spectra.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def generators_for(
     deep : bool, optional
         Whether to use the deep generator; None uses it where PyTorch is installed.
     say : callable, optional
-        Told how far training is, instead of a progress bar.
+        Receives the progress of training, instead of a progress bar.
     """
     parametric, spectral, net = settings_for(split)
     generators: dict[str, Generator] = {

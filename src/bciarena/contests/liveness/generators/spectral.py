@@ -119,7 +119,7 @@ class SpectralGenerator:
         made = np.fft.irfft(target * turn, length_n)
         for _ in range(settings.rounds):
             now = np.fft.rfft(_ranked(made, amplitudes))
-            # The common turn that brings the target's phases nearest to those the amplitudes ask for.
+            # The common rotation that brings the target's phases closest to those the amplitudes require.
             turn = np.sum(now * target.conj(), axis=0)
             turn /= np.maximum(np.abs(turn), 1e-30)
             made = np.fft.irfft(target * turn, length_n)
@@ -129,7 +129,7 @@ class SpectralGenerator:
 
     def _process(self, source: Array, factors: Spectrum, count_n: int, rng: np.random.Generator) -> Array:
         settings = self.settings
-        # A circle twice as long as the cut: the cut's two ends know nothing of each other.
+        # A period twice as long as what is cut from it, so that the two ends of the cut are independent.
         circle_n = 2 * max(count_n, int(SHORTEST_S * SRATE))
         grid = np.arange(circle_n // 2 + 1) * (SRATE / circle_n / GRID_HZ)
         below = np.minimum(grid.astype(int), len(factors) - 2)
@@ -154,12 +154,12 @@ class SpectralGenerator:
 
 
 def _stretch(run: Array, length_n: int, rng: np.random.Generator) -> Array:
-    """A stretch of ``run`` whose ends meet; a run that is too short is gone through again, mirrored."""
+    """A stretch of ``run`` whose ends match; a run that is too short is continued by its mirror image."""
     if run.shape[1] < length_n:
         repeats = -(-length_n // run.shape[1])
         run = np.concatenate([run[:, :: 1 - 2 * (k % 2)] for k in range(repeats)], axis=1)
     # A step from the end to the beginning would put power at all frequencies: of 50 places take the one
-    # where the ends meet best, then take out the line through what is left.
+    # where the ends match best, then remove the line through what is left.
     firsts = rng.integers(run.shape[1] - length_n + 1, size=50)
     steps = run[:, firsts + length_n - 1] - run[:, firsts]
     best = int(np.argmin(np.sum(steps**2, axis=0)))
@@ -173,7 +173,7 @@ def _gain(bins: int, length_n: int, temperature: float, rng: np.random.Generator
     """Smooth random gain over frequency, (bins,)."""
     if temperature == 0:
         return np.ones(bins)
-    # Knots every 4 Hz: a person's spectrum is bent, not roughened.
+    # Knots every 4 Hz: the spectrum is bent, not roughened.
     knots = np.arange(0, SRATE / 2 + 4, 4.0)
     heights = rng.standard_normal(len(knots))
     gain: Array = np.exp(temperature * np.interp(np.arange(bins) * SRATE / length_n, knots, heights))

@@ -1,8 +1,8 @@
-"""Fakes of our own: many kinds of generator with settings drawn at random, fitted to people's calibration data.
+"""Our own fakes: many kinds of generator with random settings, fitted to people's calibration data.
 
-A detector trained on a few generators learns those generators. These are meant to surround the real EEG from as
-many sides as possible: linear models, surrogates, Gaussian processes with all sorts of envelopes, patches out of a
-linear decoder, spectrograms with new phases, and blends of them.
+A detector trained on a few generators learns only those generators. These are meant to differ from real EEG in as many
+ways as possible: linear models, surrogates, Gaussian processes with all sorts of envelopes, patches from a linear
+decoder, spectrograms with new phases, and blends of them.
 """
 
 from itertools import pairwise
@@ -22,7 +22,7 @@ LOW_PASS = butter(8, 45, fs=SRATE, output="sos")
 
 
 def joined(trials, trim_n=12, fade_n=10):
-    """One run (channels, n) out of trials: ends cut off, where filters ring, and cross-faded."""
+    """One run (channels, n) from trials: their ends, where filters ring, are cut off, and the rest cross-faded."""
     run = trials[0][:, trim_n:-trim_n]
     fade = np.linspace(0, 1, fade_n)
     for trial in trials[1:]:
@@ -103,7 +103,7 @@ def _all_waxing(run, rng):
 
 
 def _patches(run, rng):
-    """Overlapping patches out of a linear decoder, as a plain autoencoder would make them."""
+    """Overlapping patches from a linear decoder, as a plain autoencoder would make them."""
     length_n, parts_n = int(rng.choice([128, 256, 512])), int(rng.choice([30, 60, 110]))
     firsts = rng.integers(run.shape[1] - length_n, size=120)
     patches = np.stack([run[:, first : first + length_n].ravel() for first in firsts])
@@ -126,7 +126,7 @@ def _patches(run, rng):
 
 
 def _spectrogram(run, rng):
-    """A real stretch's power over time and frequency, in order or not, with phases of its own."""
+    """A real stretch's power over time and frequency, in order or shuffled, with new phases."""
     length_n, shuffled = int(rng.choice([64, 125, 250, 500])), rng.random() < 0.5
     hop_n, window = length_n // 4, np.hanning(length_n)
     advance = np.exp(2j * np.pi * np.arange(length_n // 2 + 1) * hop_n / length_n)
@@ -181,7 +181,7 @@ _PLAIN = [name for name in KINDS if name not in ("blend", "switching", "all waxi
 
 
 def make(run, kind, count, n, rng):
-    """``count`` fakes of one kind and one drawing of its settings, (count, channels, n)."""
+    """``count`` fakes of one kind with one draw of its settings, (count, channels, n)."""
     sample = KINDS[kind](run, rng)
     return np.stack([finished(sample(n + 2 * 60, rng))[:, 60:-60] for _ in range(count)])
 

@@ -1,6 +1,6 @@
-"""Learns the people of a training folder, and the difference between them and fakes of our own making.
+"""Learns the people of a training folder, and the difference between them and our own fakes.
 
-The folder holds cali_train, eval_train and the calibration of the people to be judged (cali_A or cali_B).
+The folder has cali_train, eval_train and the calibration of the people to be judged (cali_A or cali_B).
 """
 
 import re
@@ -14,7 +14,7 @@ from bciarena.errors import BadInput
 from bciarena.recording import open_sets
 
 STRIDE_N = 150
-EDGE_N = 12  # samples at both ends of a trial that a filter may have bent
+EDGE_N = 12  # samples at both ends of a trial that a filter may have distorted
 FAKES = 3  # of each kind, person and state
 
 

@@ -1,8 +1,8 @@
-"""Rehearses matches on the training blocks, to learn how much to believe and when to answer.
+"""Rehearses matches on the training blocks, to learn how to weight the evidence and when to answer.
 
-The training set has imagery and idle stretches, but no flicker. So responses of made-up people (amplitudes, latencies,
-maps and lapses drawn from the simulator's documented distributions) are laid over idle stretches that the imagery
-model has not learnt from, and the flicker decoder goes through the blocks as it would in a match, learning as it goes.
+The training set has imagery and idle stretches, but no flicker. So responses of simulated people (amplitudes,
+latencies, maps and lapses drawn from the simulator's documented distributions) are added to idle stretches that the
+imagery model was not trained on, and the flicker decoder goes through the blocks as in a match, learning as it goes.
 """
 
 import numpy as np
@@ -56,7 +56,7 @@ def rehearse(people, motor, seed=2026):
     weights = fit_weights(motors, flickers, possible, truth, times_s)
     allowed = np.broadcast_to(possible[:, None], (*motors.shape[:2], TASKS))
     posteriors = weights.posterior(motors, flickers, allowed, np.broadcast_to(times_s, motors.shape[:2]))
-    # Everyone together: single people have too few trials to say on which side of the cliff of 80 % they are.
+    # Everyone together: single people have too few trials to tell on which side of the 80 % limit they are.
     policy = fit_policy(posteriors, truth, times_s, Target())
     answer, length_s = policy.play(posteriors, times_s)
     return weights, policy, float(np.mean(answer == truth)), float(length_s.mean())
@@ -111,7 +111,7 @@ def _play(eeg, plan, flicker, made_up, rng):
 
 
 def _responses(plan, samples, made_up, rng):
-    """What the made-up person adds to the occipital channels, (channels, samples)."""
+    """What the simulated person adds to the occipital channels, (channels, samples)."""
     script = Script(RATE)
     for trial in plan:
         if trial["task"] in SSVEP_HZ:

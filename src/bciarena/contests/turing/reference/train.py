@@ -1,6 +1,6 @@
-"""Fits the imagery part of the turing entry (left hand, right hand, idle), then rehearses with made-up flickers.
+"""Fits the imagery part of the turing entry (left hand, right hand, idle), then rehearses with simulated flickers.
 
-The flicker part itself learns while it plays; the rehearsal tells how much to believe it and when to answer.
+The flicker part itself learns while it plays; the rehearsal shows how much to trust it and when to answer.
 """
 
 import json
@@ -40,10 +40,10 @@ def train(data: str, out: str) -> None:
         idle = labels == IDLE
         parts.setdefault(number, []).append((labelled.eeg, at[~idle], labels[~idle], at[idle], spare))
     setup = MotorSetup(rate=RATE, packet_n=PACKET_N, rows=SCALP, times=TIMES)
-    # Idle samples lie between trials and follow no cue, so potentials evoked by the cue would tell them apart for the
-    # wrong reason: band power alone is looked at.
+    # Idle samples are between trials and follow no cue, so potentials evoked by the cue would distinguish them for
+    # the wrong reason: only band power is used.
     model = MotorModel(setup, Target(), slow_until=1).fit(people)
-    model.per_class_ = []  # a block of the match is balanced in no way
+    model.per_class_ = []  # the classes of a match's block are not balanced
     model.save(out)
     told = model.expected_
     print(
@@ -63,7 +63,7 @@ def train(data: str, out: str) -> None:
     weights, policy, accuracy, length_s = rehearse(parts, motor)
     plain = {"weights": weights.to_dict(), "policy": policy.to_dict(), "packets": ANSWERS}
     (Path(out) / "turing.json").write_text(json.dumps(plain, indent=1), "utf-8")
-    print(f"rehearsed with made-up flickers: accuracy {accuracy:.2f} after {length_s:.2f} s")
+    print(f"rehearsed with simulated flickers: accuracy {accuracy:.2f} after {length_s:.2f} s")
 
 
 def trials(codes):

@@ -1,4 +1,4 @@
-"""Common spatial patterns and a linear discriminant on one window of 1.48 s: the classic, on a page.
+"""Common spatial patterns and a linear discriminant on one window of 1.48 s: the classic method, in a few lines.
 
 It keeps the last samples of the filtered stream, waits until enough packets have come since the trial's
 trigger, classifies them, and reports. ``train.py`` wrote one classifier per subject into ``model/``.

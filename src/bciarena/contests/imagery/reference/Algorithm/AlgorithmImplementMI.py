@@ -1,6 +1,6 @@
-"""Slow potentials and band power, weighed over time; answers as soon as that pays in bits per minute.
+"""Slow potentials and band power, weighted over time; answers as soon as that pays in bits per minute.
 
-The model in ``model/`` was fitted by ``train.py``. See ``bciarena.decoders.motor`` for what is looked at.
+The model in ``model/`` was fitted by ``train.py``. See ``bciarena.decoders.motor`` for the features.
 """
 
 from Algorithm.Interface.AlgorithmInterface import AlgorithmInterface

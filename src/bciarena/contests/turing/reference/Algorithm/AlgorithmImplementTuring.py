@@ -1,4 +1,4 @@
-"""Phase-locked flicker evidence and imagery band power, weighed by what the robots' behaviour allows.
+"""Phase-locked flicker evidence and imagery band power, restricted to what the robots' behaviour allows.
 
 The imagery model in ``model/`` was fitted by ``train.py``, and so were the weights of the two kinds of evidence and the
 moment to answer; the flicker response is learnt while it plays.
@@ -43,7 +43,7 @@ class AlgorithmImplementTuring(AlgorithmInterface):
         imagery = MotorPlayer(model, recentre=False)
         fitted = json.loads(Path("model", "turing.json").read_text("utf-8"))
         weights, policy = TaskWeights(**fitted["weights"]), StoppingPolicy.from_dict(fitted["policy"])
-        # Answers are considered when they were in rehearsal: more looks would mean more hasty ones.
+        # Answer only at the moments that were rehearsed: more decisions would mean more hasty ones.
         looks_n = {packets * PACKET_N for packets in fitted["packets"]}
         flicker = PhaseLockedFlicker(FLICKER_HZ, RATE, len(OCCIPITAL))
         person = None

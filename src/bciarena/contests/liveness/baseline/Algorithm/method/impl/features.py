@@ -1,4 +1,4 @@
-"""Two views of a window of EEG (channels, n) at 250 Hz: its colour, which tells who, and how its bands swell."""
+"""Two views of a window of EEG (channels, n) at 250 Hz: its spectrum, which shows who it is, and its fluctuations."""
 
 import numpy as np
 from scipy.signal import butter, hilbert, sosfiltfilt, welch

@@ -1,6 +1,6 @@
 """Compares each trial with the person's real EEG and with what generators make of it; answers once, from 3 s on.
 
-The model in ``model/`` was fitted by ``train.py``. See ``bciarena.contests.liveness.decoder`` for what is looked at.
+The model in ``model/`` was fitted by ``train.py``. See ``bciarena.contests.liveness.decoder`` for the features.
 """
 
 import numpy as np

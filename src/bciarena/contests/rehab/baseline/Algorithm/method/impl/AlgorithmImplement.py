@@ -1,4 +1,4 @@
-"""Common spatial patterns and a linear discriminant on one window of 3.6 s: four classes, on a page.
+"""Common spatial patterns and a linear discriminant on one window of 3.6 s: four classes, in a few lines.
 
 It collects the packets that follow a trial's trigger, filters and classifies them, and reports.
 ``train.py`` wrote one classifier per subject into ``model/``.
