@@ -64,7 +64,7 @@ def test_older_schema_says_how_to_upgrade(database_url: str) -> None:
     ("url", "words"),
     [
         ("postgresql://nobody@127.0.0.1:9/nothing", "cannot be used"),
-        ("nonsense", "is no database URL"),
+        ("nonsense", "is not a database URL"),
         ("mysql://here/there", "only SQLite and PostgreSQL"),
         ("sqlite://", "needs a file"),
         ("sqlite:////proc/nowhere/arena.db", "cannot be made"),

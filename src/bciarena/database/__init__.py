@@ -1,1 +1,1 @@
-"""The database: where it lies, its schema and migrations, one for the queue and the site."""
+"""The database: where it is, its schema and migrations, one for the queue and the site."""

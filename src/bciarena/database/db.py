@@ -1,7 +1,7 @@
 """The database: one declarative base and one Alembic history for jobs and site, on SQLite or PostgreSQL.
 
 Times are floats, seconds since 1970, and come from the database's own clock (`now_s`): the clocks of workers on other
-machines never meet.
+machines are never compared.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Base(DeclarativeBase):
         }
     )
     type_annotation_map = {  # noqa: RUF012 - read by SQLAlchemy
-        int: sa.BigInteger().with_variant(sa.Integer(), "sqlite"),  # SQLite counts only INTEGER keys by itself
+        int: sa.BigInteger().with_variant(sa.Integer(), "sqlite"),  # SQLite numbers only INTEGER keys automatically
         float: sa.Double(),
         str: sa.Text(),
         dict[str, Any]: sa.JSON(none_as_null=True),
@@ -77,14 +77,14 @@ def make_engine(url: str | None = None, idle_limit_s: float | None = None) -> sa
     """An engine for a URL, by default this user's SQLite file. Connects to nothing yet.
 
     ``postgresql://`` means psycopg 3. SQLite runs in WAL mode and writes through to the disk at every commit.
-    ``idle_limit_s`` has PostgreSQL end a session that does nothing for so long inside a transaction: a machine that
-    froze there must not keep its locks from all others.
+    ``idle_limit_s`` makes PostgreSQL end a session that is idle that long inside a transaction: a machine that froze
+    there must not keep its locks.
     """
     text = url or home.database_url()
     try:
         parsed = sa.make_url(text)
     except ArgumentError:
-        raise BadInput(f"{text!r} is no database URL; give sqlite:///FILE or postgresql://USER@HOST/NAME") from None
+        raise BadInput(f"{text!r} is not a database URL; give sqlite:///FILE or postgresql://USER@HOST/NAME") from None
     if parsed.drivername in ("postgresql", "postgres"):
         parsed = parsed.set(drivername="postgresql+psycopg")
     kind = parsed.get_backend_name()
@@ -113,7 +113,7 @@ def make_engine(url: str | None = None, idle_limit_s: float | None = None) -> sa
 
 
 def _sqlite_connect(connection: Any, _: Any) -> None:
-    connection.isolation_level = None  # we begin by ourselves, so that a writer takes its lock at once
+    connection.isolation_level = None  # we issue BEGIN ourselves, so that a writer takes its lock at once
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
@@ -134,7 +134,7 @@ def reading(engine: sa.Engine) -> Iterator[Session]:
 def writing(engine: sa.Engine) -> Iterator[Session]:
     """A session in one transaction, committed at the end of the block.
 
-    On SQLite it holds the write lock from the start, so that it can never fail half-way for having read first.
+    On SQLite it holds the write lock from the start, so that it cannot fail half-way because it had read first.
     """
     with Session(engine.execution_options(writes=True), expire_on_commit=False) as session, session.begin():
         yield session
@@ -148,7 +148,7 @@ def shown(url: str | sa.URL | sa.Engine) -> str:
 
 
 def is_unreachable(error: BaseException) -> bool:
-    """Whether a database error says that the database is away (or its disk full), not that we asked wrongly."""
+    """Whether a database error means that the database is away (or its disk full), not that the query was wrong."""
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return True
     return isinstance(error, (OperationalError, InterfaceError))
@@ -162,11 +162,11 @@ def why(error: BaseException) -> str:
 
 @contextmanager
 def told_clearly(engine: sa.Engine) -> Iterator[None]:
-    """Turn an unreachable database into one line of bad input: for commands, which end, not for workers, which wait."""
+    """Turn an unreachable database into BadInput: for commands, which end; workers wait instead."""
     try:
         yield
     except DBAPIError as error:
-        if not is_unreachable(error) and type(error) is not DatabaseError:  # the latter: a file that is no database
+        if not is_unreachable(error) and type(error) is not DatabaseError:  # the latter: a file that is not a database
             raise
         raise BadInput(f"database {shown(engine)} cannot be used: {why(error)}") from error
 
@@ -195,7 +195,7 @@ def revision_of(engine: sa.Engine) -> str | None:
 
 
 def upgrade(target: str | sa.Engine | None = None) -> str | None:
-    """Bring a database to the needed revision, from nothing or from an older one; two at once do it once."""
+    """Bring a database to the needed revision, from nothing or from an older one; safe if two do it at once."""
     from alembic import command
 
     engine = target if isinstance(target, sa.Engine) else make_engine(target)
@@ -237,7 +237,7 @@ def check_schema(engine: sa.Engine) -> None:
 
 
 def open_database(url: str | None = None, idle_limit_s: float | None = None) -> sa.Engine:
-    """Engine for a database that is there and has our schema; an empty one gets its tables, an older one is refused."""
+    """Engine for a database with our schema; an empty one gets its tables, an older one is refused."""
     engine = make_engine(url, idle_limit_s)
     try:
         with told_clearly(engine):

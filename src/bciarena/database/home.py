@@ -1,4 +1,4 @@
-"""Where things lie when nobody says otherwise: one folder per user, and three environment variables."""
+"""Default places: one folder per user, and the environment variables that change it."""
 
 from __future__ import annotations
 

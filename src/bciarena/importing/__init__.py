@@ -1,4 +1,4 @@
-"""Recordings people already have, turned into data folders of a challenge, with a list of what was adapted."""
+"""Turns existing recordings into data folders of a challenge, with a list of what was adapted."""
 
 from bciarena.importing.bring import bring_in
 

@@ -1,4 +1,4 @@
-"""Fitting a piece to a challenge: rate, channels, codes. Every change is noted."""
+"""Adapts a recording to a challenge: rate, channels, codes. Every change is noted."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _bare(word: str) -> str:
 
 
 def _guess(book: Rulebook, word: str) -> int | None:
-    """A code for a word nobody explained: a known class name, a flicker frequency, or the number itself."""
+    """A code for a word without explanation: a known class name, a flicker frequency, or the number itself."""
     meanings = meanings_of(book)
     if word in meanings.words:
         return meanings.words[word]
@@ -103,7 +103,7 @@ def _plain(name: str) -> str:
 
 
 def _rows(book: Rulebook, piece: Piece) -> NDArray[np.float64]:
-    """Rows in the challenge's order; missing scalp electrodes are interpolated where enough are there."""
+    """Rows in the challenge's order; missing scalp electrodes are interpolated if enough are present."""
     have = {_plain(name): row for row, name in enumerate(piece.channels)}
     found = {k: have[_plain(name)] for k, name in enumerate(book.channels) if _plain(name) in have}
     if not found:
@@ -148,7 +148,7 @@ def _interpolated(
 
 
 def _framed(book: Rulebook, piece: Piece) -> list[tuple[int, int]]:
-    """Codes with the ones a contest file has around trials and blocks, where the source lacks them."""
+    """Codes, with those that a contest file has around trials and blocks added where the source lacks them."""
     codes = dict(piece.codes)
     last = piece.eeg.shape[1] - 1
     added = set()

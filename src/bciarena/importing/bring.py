@@ -1,4 +1,4 @@
-"""The import itself: read, adapt, write, and say what was done."""
+"""The import itself: read, adapt, write, and report what was done."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Meanings:
     number : callable, optional
         The code of an event that is a number (a flicker frequency); None from it: the number itself.
     splice : callable, optional
-        Makes an asynchronous block (``--splice``) from a recording, idle EEG and a seed; gives it with notes.
+        Makes an asynchronous block (``--splice``) from a recording, idle EEG and a seed; returns it with notes.
     idle : callable, optional
         The stretches of a recording that may serve as idle EEG for ``splice``.
     """
@@ -40,5 +40,5 @@ class Meanings:
 
 
 def meanings_of(book: Rulebook) -> Meanings:
-    """What a contest says about recordings of other kinds, or nothing."""
+    """The contest's own meanings, or none."""
     return contest(book).part("importing", Meanings, Meanings())

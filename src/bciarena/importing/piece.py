@@ -1,4 +1,4 @@
-"""One continuous recording on its way in."""
+"""One continuous recording while it is being imported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass
 class Piece:
-    """What any source gives before it is fitted to a challenge.
+    """A recording from any source, before it is adapted to a challenge.
 
     ``eeg`` is (channels, samples) in microvolts; ``marks`` are (sample, word) with the source's own words, ``codes``
     the trigger codes once they are known; ``notes`` collect what was changed.

@@ -17,7 +17,7 @@ from bciarena.recording.folder import open_recording
 from bciarena.recording.model import Block
 
 MNE_ENDINGS = (".edf", ".bdf", ".gdf", ".vhdr", ".set", ".fif", ".fif.gz", ".xdf")
-DAT_TO_MICROVOLT = 1e6  # the contests' .dat files hold volts
+DAT_TO_MICROVOLT = 1e6  # the contests' .dat files are in volts
 
 
 def pieces(source: str, subjects: tuple[int, ...] = ()) -> Iterator[Piece]:
@@ -172,7 +172,7 @@ def _moabb(name: str, subjects: tuple[int, ...]) -> Iterator[Piece]:
     try:
         data = maker().get_data(subjects=list(subjects) or None)
     except Exception as error:
-        raise BadInput(f"moabb:{name}: could not be had ({type(error).__name__}: {error})") from error
+        raise BadInput(f"moabb:{name}: could not be obtained ({type(error).__name__}: {error})") from error
     for subject, sessions in data.items():
         for session, runs in sessions.items():
             for run, raw in runs.items():

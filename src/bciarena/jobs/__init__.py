@@ -1,1 +1,1 @@
-"""Many runs: a queue that forgets nothing, on one machine or on many."""
+"""Many runs: a persistent queue and its workers, on one machine or on many."""

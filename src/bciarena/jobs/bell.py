@@ -1,6 +1,6 @@
-"""How an idle worker learns at once that something was queued, without asking the queue all the time.
+"""How an idle worker learns at once that something was queued, without querying the queue all the time.
 
-A bell is only a hint: a worker looks at the queue now and then in any case.
+A bell is only a hint: a worker checks the queue now and then in any case.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CLOSE_S = 0.5  # how long closing may take
 
 
 class Bell(Protocol):
-    """Asked by one thread, many times a second."""
+    """Polled by one thread, many times a second."""
 
     def rang(self) -> bool:
         """Whether something may have been queued since the last time."""
@@ -28,7 +28,7 @@ class Bell(Protocol):
 
 
 def ring(session: Session) -> None:
-    """Wake the workers when this transaction is committed. SQLite's notice the change by themselves."""
+    """Wake the workers when this transaction is committed. With SQLite they notice the change themselves."""
     if session.get_bind().dialect.name == "postgresql":
         session.execute(sa.text(f"notify {CHANNEL}"))
 
@@ -39,7 +39,7 @@ def bell_of(engine: sa.Engine) -> Bell:
 
 
 class SqliteBell:
-    """Asks SQLite for its data version: a look at shared memory, which changes with every commit of another."""
+    """Polls SQLite's data version in shared memory, which changes with every commit by another connection."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -52,7 +52,7 @@ class SqliteBell:
                 self._connection = sqlite3.connect(self._path, timeout=0.1, isolation_level=None)
             version = int(self._connection.execute("PRAGMA data_version").fetchone()[0])
         except sqlite3.Error:
-            return False  # whoever asks the queue itself will say what is wrong
+            return False  # a query of the queue itself will report what is wrong
         changed, self._version = version != self._version, version
         return changed
 

@@ -18,8 +18,8 @@ from bciarena.processes import dies_with
 def main(worker: int) -> None:
     dies_with(worker, signal.SIGKILL)()
     for number in (signal.SIGINT, signal.SIGTERM):
-        # Ctrl-C, or a service manager that tells the whole tree: the worker's affair. Not SIG_IGN, which entries
-        # would inherit.
+        # Ctrl-C, or a service manager that signals the whole tree: the worker handles it. Not SIG_IGN, which
+        # entries would inherit.
         signal.signal(number, lambda *_: None)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print must not mix with the answers

@@ -1,7 +1,7 @@
 """The Ray engine: jobs become Ray tasks on whichever machine of a cluster has room.
 
-Ray schedules and executes; it is asked to remember nothing. Its own retries are off: a task that died is a fault of
-ours and goes through the queue's one counter. CPUs and memory of a job are Ray resources.
+Ray schedules and executes, but keeps no state for us. Its own retries are off: a task that died is a fault of ours,
+counted by the queue. CPUs and memory of a job are Ray resources.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bciarena.jobs import scratch
 from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.storage import Storage
 
-LOOK_EVERY_S = 5.0  # how often the size of the cluster is asked for
+LOOK_EVERY_S = 5.0  # how often the size of the cluster is checked
 REACH_S = 5.0
 MIB = 1 << 20
 
@@ -52,7 +52,7 @@ class RayEngine:
     Parameters
     ----------
     storage : Storage
-        Its URL must mean the same place on every machine; each machine has a cache of its own.
+        Its URL must mean the same place on every machine; each machine has its own cache.
     slots : int
         How many jobs at once; 0: as many as the cluster has CPUs, now and later.
     address : str
@@ -71,7 +71,7 @@ class RayEngine:
         self.storage = storage
         _reach(address)
         try:
-            with contextlib.chdir("/"):  # Ray has its workers import from the folder it is started in, too
+            with contextlib.chdir("/"):  # Ray's workers also import from the folder it is started in
                 ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, namespace="bciarena")
         except Exception as error:  # Ray raises many kinds here
             said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -86,7 +86,7 @@ class RayEngine:
         self._look()
 
     def _look(self) -> None:
-        """Machines come and go: ask for their number and size now and then."""
+        """Machines come and go: check their number and size now and then."""
         if time.monotonic() - self._looked < LOOK_EVERY_S and self._looked:
             return
         self._looked = time.monotonic()
@@ -152,13 +152,13 @@ class RayEngine:
 
 
 def _reach(address: str) -> None:
-    """Say quickly that nobody listens at an address; Ray itself would take a minute."""
+    """Report quickly that an address is not reachable; Ray itself would take a minute."""
     if address == "auto":
         return
     host, colon, port = address.rpartition(":")
     if "://" in address or not colon or not port.isdigit():
         raise BadInput(
-            f"{address!r} is no Ray address; give auto or HOST:PORT of the head, and start the worker on a node"
+            f"{address!r} is not a Ray address; give auto or HOST:PORT of the head, and start the worker on a node"
         )
     try:
         socket.create_connection((host, int(port)), REACH_S).close()

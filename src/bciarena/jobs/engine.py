@@ -1,4 +1,4 @@
-"""What an engine is: something that executes leased jobs and holds no truth. Whatever it forgets is leased again."""
+"""An engine executes leased jobs and keeps no state of record: whatever it loses is leased again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Engine(Protocol):
     name: str
     slots: int
     nap_s: float
-    """How long the worker may wait in `poll` before it looks whether something was queued."""
+    """How long the worker may wait in `poll` before it checks whether something was queued."""
 
     def free(self) -> int:
         """How many more jobs it can take now."""
@@ -22,7 +22,7 @@ class Engine(Protocol):
         """Begin a job."""
 
     def poll(self, wait_s: float) -> list[tuple[Lease, Outcome]]:
-        """Wait a little for jobs to end; gives those that did."""
+        """Wait a little for jobs to end; returns those that did."""
 
     def news(self) -> dict[tuple[int, int], tuple[dict[str, Any] | None, str]]:
         """Progress and machine of every job that runs, by its lease's name."""

@@ -25,7 +25,7 @@ SAME = ("challenge", "rulebook", "entry", "versions", "seed", "clock", "sandbox"
 
 @dataclass
 class Joined:
-    """What the shards' runs come to together, as far as a single run would have come."""
+    """The runs of the shards put together, as far as a single run would have got."""
 
     reports: list[dict[str, Any]] = field(default_factory=list)
     think_s: array[float] = field(default_factory=lambda: array("f"))
@@ -36,15 +36,17 @@ class Joined:
     cpu_s: float = 0.0
 
     def add(self, shard: RunFolder, header: Header) -> tuple[EndLine, bool]:
-        """Take in a shard; gives how it ended, and whether it asked for what follows its last packet."""
+        """Add a shard; returns how it ended, and whether it asked for what follows its last packet."""
         theirs, reports, end = shard.ledger()
         if end is None:
             raise Fault(f"{shard.path.name}: the ledger of a shard has no end")
         differing = [name for name in SAME if theirs.get(name) != header.get(name)]
         if differing:
-            raise Fault(f"shards were played under different conditions ({', '.join(differing)}); queue the match anew")
+            raise Fault(
+                f"shards were played under different conditions ({', '.join(differing)}); queue the match again"
+            )
         think_s = shard.think_s()
-        # Starting up happens once in a single run: of the later shards only the time between packets counts.
+        # A single run starts up once: of later shards only the time between packets counts.
         share = min(1.0, float(think_s.sum()) / max(end["wall_s"], 1e-9)) if self.packets else 1.0
         self.wall_s += share * end["wall_s"]
         self.cpu_s += share * end["cpu_s"]
@@ -71,7 +73,7 @@ def join_runs(payload: dict[str, Any], runs: list[Path], storage: Storage, out: 
         seed=payload.get("seed", 0),
     )
     loads = [load for run in runs if (load := RunFolder(run).header().get("reference_load"))]
-    if loads:  # of the shard whose machine was the least quiet
+    if loads:  # the shard with the busiest machine
         header["reference_load"] = max(loads, key=lambda load: load["took_s"] / load["best_s"])
     joined = Joined()
     for run in runs:

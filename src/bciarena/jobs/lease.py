@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Lease:
-    """A job in somebody's hands: plain values, ready to travel."""
+    """A leased job."""
 
     job: int
     attempt: int
@@ -33,11 +33,11 @@ class Outcome:
     error : str
         The reason of a verdict, or what our fault was.
     final : bool
-        A fault that trying again cannot mend.
+        A fault that trying again cannot fix.
     unwell : bool
-        The machine is to blame (its disk is full, storage is away): the job goes back uncounted.
+        The machine is to blame (its disk is full, storage is away): the job goes back without counting a fault.
     later : bool
-        The machine is too busy for a fair clock: the job goes back uncounted, and waits a while.
+        The machine is too busy for a fair clock: the job goes back without counting a fault, and waits a while.
     """
 
     verdict: str = ""

@@ -19,7 +19,7 @@ from bciarena.jobs.storage import Storage
 from bciarena.processes import own_environment, own_python
 from bciarena.sandbox import pinning
 
-JOBS_PER_CHILD = 200  # then a fresh process takes its place, so that nothing can pile up
+JOBS_PER_CHILD = 200  # then a new process takes its place, so that nothing can accumulate
 SPARE_S = 2.0
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -28,7 +28,7 @@ class Child:
     """One process and the job it does."""
 
     def __init__(self, storage: Storage, pinned: bool = False) -> None:
-        # Not on the command line: a URL may hold a password, and every user of the machine sees those.
+        # Not on the command line, which every user of the machine can read: a URL may contain a password.
         places = {"ARENA_STORAGE": storage.url, "ARENA_CACHE": str(storage.cache), "ARENA_STORE": storage.store or ""}
         places[pinning.PIN] = "1" if pinned else ""
         self.process = subprocess.Popen(
@@ -50,12 +50,12 @@ class Child:
         assert self.process.stdin is not None
         self.lease, self.progress = lease, None
         self.jobs += 1
-        with suppress(BrokenPipeError):  # it died meanwhile: its closed output tells
+        with suppress(BrokenPipeError):  # it has died: its closed output shows that
             self.process.stdin.write(json.dumps(asdict(lease)).encode() + b"\n")
             self.process.stdin.flush()
 
     def read(self) -> Outcome | None:
-        """Take in what it says; gives the outcome when there is one, a fault when it died."""
+        """Read its output; returns the outcome when there is one, a fault if it died."""
         while True:
             try:
                 got = os.read(self.output.fileno(), 1 << 16)
@@ -72,7 +72,7 @@ class Child:
                     if "outcome" in said:
                         return Outcome(**said["outcome"])
                     self.progress = said.get("progress", self.progress)
-                except (ValueError, TypeError, AttributeError):  # of another shape than our child's lines
+                except (ValueError, TypeError, AttributeError):  # not a line that our child writes
                     return Outcome(error=f"the process that ran it said something broken: {line[:100]!r}")
 
     def kill(self) -> None:
@@ -120,7 +120,7 @@ class LocalEngine:
     def _keep_spare(self) -> None:
         """Have a process ready for the next job: starting one takes longer than a job should wait."""
         if not self._idle and self.free() > 0 and time.monotonic() >= self._spare_at:
-            self._spare_at = time.monotonic() + SPARE_S  # one that dies at once is not started again and again
+            self._spare_at = time.monotonic() + SPARE_S  # one that dies at once is not restarted over and over
             self._idle.append(self._spawn())
 
     def _spawn(self) -> Child:
@@ -142,7 +142,7 @@ class LocalEngine:
                 child.lease = None
             else:
                 self._idle.remove(child)
-            # After a fault the process may be in any state; and one that died is of no use.
+            # After a fault the process may be in any state, or dead.
             if outcome.verdict and child.jobs < JOBS_PER_CHILD:
                 self._idle.append(child)
             else:

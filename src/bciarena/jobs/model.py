@@ -15,12 +15,12 @@ ENDED: tuple[State, ...] = ("finished", "failed", "faulted", "cancelled")
 
 
 class Job(Base):
-    """One thing to do, and all that is known about it.
+    """A job, and all that is known about it.
 
     Attributes
     ----------
     key : str or None
-        What makes it this job: queueing the same key again gives the same row.
+        Identifies the job: queueing the same key again gives the same row.
     kind : str
         ``match``, ``join`` (puts the shards of a match together) or ``noop``.
     team : str
@@ -28,7 +28,7 @@ class Job(Base):
     team_limit : int or None
         How many jobs of the team may run when this one starts.
     apart : str or None
-        Two matches with the same word here never run at the same time: one could tell the other what comes.
+        Two matches with the same value here never run at the same time: one could tell the other what comes next.
     parent : int or None
         The job that waits for this one.
     state : str
@@ -44,7 +44,7 @@ class Job(Base):
     progress : dict or None
         Where the run is: subject, block, trial, packets, total_packets, reports, packets_per_s.
     result : dict or None
-        The content of score.json but its trials.
+        The content of score.json without its trials.
     run : str or None
         Storage name of the run folder.
     """
@@ -88,7 +88,7 @@ class Job(Base):
 
 
 class Worker(Base):
-    """A worker process that is, or was, alive: for people who look, never for deciding what runs."""
+    """A worker process that is, or was, alive: for display, never for deciding what runs."""
 
     __tablename__ = "workers"
 

@@ -1,4 +1,4 @@
-"""Doing a job: the same function in a local child process and in a Ray task. It knows nothing of the queue."""
+"""Performing a job: the same function in a local child process and in a Ray task. It knows nothing of the queue."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Tell = Callable[[dict[str, Any]], None]
 
 TELL_EVERY_S = 0.5
 NOTES_KEPT = 200
-ATTEMPTS_FOR_QUIET = 5  # from then on a ranked run is played on a disturbed machine, too, and says so
+ATTEMPTS_FOR_QUIET = 5  # from then on a ranked run is played even on a disturbed machine, and says so
 
 
 def perform(lease: Lease, storage: Storage, tell: Tell) -> Outcome:
@@ -54,11 +54,11 @@ def perform(lease: Lease, storage: Storage, tell: Tell) -> Outcome:
 
 
 class Hopeless(Fault):
-    """A fault of ours that trying again cannot mend."""
+    """A fault of ours that trying again cannot fix."""
 
 
 class Disturbed(Fault):
-    """Something else computes on this machine: an entry's time could not be measured fairly now."""
+    """The machine is busy with something else: an entry's time could not be measured fairly."""
 
 
 def _disk_full(error: BaseException | None) -> bool:
@@ -70,7 +70,7 @@ def _disk_full(error: BaseException | None) -> bool:
 
 
 def noop(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
-    """Nothing but the queue's own work, for measuring and for tests: waits, then ends as it is told."""
+    """Nothing but the queue's own work, for measurements and tests: waits, then ends as the payload says."""
     until = time.monotonic() + float(payload.get("wait_s", 0.0))
     while (left_s := until - time.monotonic()) > 0:
         tell({"left_s": round(left_s, 1)})
@@ -86,7 +86,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
     The payload: ``challenge``; ``entry`` (a stored file or folder, or ``@name``), with ``file`` (``module.py:Class``
     inside the stored folder) or ``target`` where needed; ``data`` and ``model`` (stored); ``data_digest`` of the
     recording; ``clock``, ``sandbox``, ``python``, ``seed``, ``budget_s``; ``subject`` for a shard;
-    ``ranked`` for what strangers send; ``attempt`` is set by `perform`. What is left out is as in ``arena run``.
+    ``ranked`` for uploads; ``attempt`` is set by `perform`. Defaults are those of ``arena run``.
     """
     from bciarena.contests import rulebook as find_rulebook
     from bciarena.entries.opened import opened
@@ -108,7 +108,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
         data = storage.fetch(payload["data"])
         recording = open_recording(data)
         budget_s = payload.get("budget_s") or max(recording.seconds, LEAST_BUDGET_S)
-        if payload.get("subject"):  # a shard may use the whole match's budget: time can be spent unevenly
+        if payload.get("subject"):  # a shard may use the whole match's budget: time may be spread unevenly
             recording = recording.part(payload["subject"])
         model = storage.fetch(payload["model"]) if payload.get("model") else None
         tell({"stage": "preparing"})
@@ -164,10 +164,10 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
 
 
 class _Twice:
-    """A player that may be asked once more, and says so in the run's notes.
+    """A player that may play a second time, and says so in the run's notes.
 
-    Who sent a signal cannot be known. An entry whose process was killed is played once more before it is blamed: an
-    accident does not happen twice, and an entry that kills itself gets its verdict all the same.
+    The sender of a signal cannot be known. An entry whose process was killed is played once more before it is blamed:
+    accidents rarely happen twice, and an entry that kills itself gets its verdict all the same.
     """
 
     def __init__(self, player: Player, notes: tuple[str, ...] = ()) -> None:
@@ -194,7 +194,7 @@ def disturbance(reference: Reference) -> str:
 
 @functools.cache
 def _no_box() -> str | None:
-    """Why boxes do not work on this machine; asked once per process, since trying takes a moment."""
+    """Why boxes do not work on this machine; tried once per process, since it takes a moment."""
     from bciarena.sandbox import why_not
 
     return why_not()
@@ -234,9 +234,9 @@ def join(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
 
 
 def outcome_of(result: Result, run: Path, storage: Storage, data_digest: str | None) -> Outcome:
-    """A run as the queue keeps it: its score but the trials, what it used, and the name of its stored folder.
+    """A run as the queue keeps it: its score without the trials, what it used, and the name of its stored folder.
 
-    A run on another recording than the job's is no result.
+    A run on a recording other than the job's is not a result.
     """
     from bciarena.runs import RunFolder
 
@@ -254,7 +254,7 @@ def outcome_of(result: Result, run: Path, storage: Storage, data_digest: str | N
 
 
 class Pace:
-    """Passes on a match's progress, not too often, with its speed."""
+    """Passes on a match's progress and speed, not too often."""
 
     def __init__(self, tell: Tell) -> None:
         self.tell = tell

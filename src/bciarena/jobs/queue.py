@@ -1,7 +1,7 @@
-"""The queue: lease, heartbeat, commit once, sweep. The database is the only memory; every step is one transaction.
+"""The queue: lease, heartbeat, commit once, sweep. All state is in the database; every step is one transaction.
 
-A lease is a compare-and-set on the state, everything after it a compare-and-set on (job, attempt): whoever lost the
-lease, for whatever reason, can change nothing any more.
+A lease is a compare-and-set on the state, everything after it a compare-and-set on (job, attempt): a worker that lost
+its lease, for whatever reason, can no longer change anything.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from bciarena.jobs.watch import Watch
 __all__ = ["FAULTS_ALLOWED", "LEASE_S", "Lease", "Outcome", "Queue", "enqueue", "to_do", "waits_apart"]
 
 FAULTS_ALLOWED = 3
-LEASE_S = 15.0  # a worker that has not been heard of for so long is dead
+LEASE_S = 15.0  # a worker not heard of for this long is dead
 RETRY_S = (1.0, 5.0)  # how long after its first and second fault a job waits
-LATER_S = 20.0  # how long a job waits that found its machine disturbed
-FORGET_S = 86400.0  # a worker not seen for so long leaves the list
+LATER_S = 20.0  # how long a job waits after finding its machine disturbed
+FORGET_S = 86400.0  # a worker not seen for this long leaves the list
 
 
 def enqueue(
@@ -42,7 +42,7 @@ def enqueue(
     parent: int | None = None,
     apart: str | None = None,
 ) -> Job:
-    """Add a job inside the caller's (writing) transaction; the same ``key`` again gives the job that is there."""
+    """Add a job inside the caller's (writing) transaction; the same ``key`` again gives the existing job."""
     if key is not None:
         there = session.scalar(sa.select(Job).where(Job.key == key))
         if there is not None:
@@ -66,7 +66,7 @@ def enqueue(
 
 
 def _in_the_way(mine: Any, other: Any) -> sa.Exists:
-    """Whether a job must wait for another one's end, so as to stay apart from it."""
+    """Whether a job must wait for another one to end, because the two must not run at the same time."""
     # Shards of one match may run side by side: each plays other data.
     return sa.exists().where(
         other.state == "leased",
@@ -76,7 +76,7 @@ def _in_the_way(mine: Any, other: Any) -> sa.Exists:
 
 
 def waits_apart(session: Session, job: Job) -> bool:
-    """Whether a queued job waits because one that runs now could tell it, or be told, what comes."""
+    """Whether a queued job waits because a running one could tell it, or learn from it, what comes next."""
     mine = aliased(Job)
     query = sa.select(mine.id).where(mine.id == job.id, mine.state == "queued", _in_the_way(mine, aliased(Job)))
     return session.scalar(query) is not None
@@ -100,7 +100,7 @@ def to_do() -> sa.Select[tuple[int]]:
         .outerjoin(running, running.c.team == mine.team)
         .where(
             mine.state == "queued",
-            # A moment further ahead than any job waits: the clock was set back since.
+            # Further ahead than any job waits: the clock was set back since.
             sa.or_(mine.ready_at <= now_s(), mine.ready_at > now_s() + max(*RETRY_S, LATER_S)),
             sa.or_(mine.team_limit.is_(None), mine.team_limit > in_use),
             sa.or_(mine.kind != "join", ~shards_left),
@@ -119,7 +119,7 @@ class Queue:
     """The queue of one database.
 
     Every method is one short transaction. They return whether anything was changed: False means that the lease (or
-    the moment) had passed, and nothing else happened.
+    the moment) had passed and nothing was done.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -144,9 +144,11 @@ class Queue:
         """Take the next job, or None when there is nothing to do now."""
         with writing(self.engine) as session:
             if self.engine.dialect.name == "postgresql":
-                if session.scalar(to_do().limit(1)) is None:  # woken all at once, most find nothing: no lock for them
+                if (
+                    session.scalar(to_do().limit(1)) is None
+                ):  # all are woken at once and most find nothing: no lock for them
                     return None
-                # Two leases at once could take a team over its limit; SQLite's write lock does the same by itself.
+                # Two leases at once could exceed a team's limit; SQLite's write lock prevents this anyway.
                 session.execute(sa.text(f"select pg_advisory_xact_lock({LEASE_LOCK})"))
             job = session.scalar(to_do().limit(1))
             if job is None:
@@ -182,7 +184,7 @@ class Queue:
                 .values(**values)
             )
             if "state" in values:
-                ring(session)  # a place is free, a join may begin
+                ring(session)  # a slot is free, a join may begin
             return bool(done.rowcount)  # type: ignore[attr-defined]
 
     def beat(
@@ -219,13 +221,13 @@ class Queue:
         return self._held(lease, **_after_fault(outcome.error, outcome.final))
 
     def release(self, lease: Lease, why: str = "", **more: Any) -> bool:
-        """Give a job back untouched: the worker stops, or its machine is unwell. Counts as no fault."""
+        """Return a job unchanged: the worker stops, or its machine has a problem. Does not count as a fault."""
         return self._held(lease, state="queued", leased_until=None, error=why or None, progress=None, **more)
 
     def sweep(self) -> int:
-        """Send back what dead workers held (or end it, at its third fault); to be called every second or so.
+        """Requeue what dead workers held (or end it, at its third fault); to be called every second or so.
 
-        Anybody may do this: a lease is dead when this process has seen no heartbeat for as long as it lasts.
+        Any process may do this: a lease is dead when this process has seen no heartbeat for as long as it lasts.
         """
         held = sa.select(Job.id, Job.attempt, Job.heartbeat_at, Job.leased_until).where(Job.state == "leased")
         with reading(self.engine) as session:
@@ -253,7 +255,7 @@ class Queue:
         return swept
 
     def cancel(self, job: int) -> bool:
-        """Stop a job that has not ended, and its shards; whoever runs it learns so at the next heartbeat."""
+        """Stop a job that has not ended, and its shards; its worker learns this at the next heartbeat."""
         with writing(self.engine) as session:
             done = session.execute(
                 sa.update(Job)
@@ -264,7 +266,7 @@ class Queue:
             return bool(done.rowcount)  # type: ignore[attr-defined]
 
     def retry(self, job: int) -> bool:
-        """Queue a faulted or cancelled job again (and its shards of that kind), with a clean slate."""
+        """Queue a faulted or cancelled job again (and such shards of it), with its faults forgotten."""
         with writing(self.engine) as session:
             done = session.execute(
                 sa.update(Job)
@@ -275,7 +277,7 @@ class Queue:
             return bool(done.rowcount)  # type: ignore[attr-defined]
 
     def seen(self, worker: str, **about: Any) -> None:
-        """Note that a worker is alive (machine, engine, slots, version, trouble): for people who look."""
+        """Note that a worker is alive (machine, engine, slots, version, trouble), for display."""
         with writing(self.engine) as session:
             row = session.get(Worker, worker)
             if row is None:
@@ -286,7 +288,7 @@ class Queue:
                     setattr(row, name, value)
 
     def gone(self, worker: str) -> None:
-        """A worker has left in good order."""
+        """Note that a worker has stopped properly."""
         with writing(self.engine) as session:
             session.execute(sa.delete(Worker).where(Worker.name == worker))
 

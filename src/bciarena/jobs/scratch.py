@@ -1,7 +1,7 @@
 """Temporary folders that do not outlive their owner, however it ended.
 
-A folder belongs to the process that holds a lock on the file beside it. A process that was killed holds nothing, so the
-next one to come removes what it left.
+A folder belongs to the process that holds a lock on the file beside it. A killed process holds no lock, so the next one
+removes what it left.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def base() -> Path:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder for one job; everything this process puts in a temporary place meanwhile goes there too."""
+    """A folder for one job; meanwhile it is also where this process makes its temporary files."""
     place = base()
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     clean()
@@ -32,7 +32,7 @@ def scratch() -> Iterator[Path]:
     before = tempfile.tempdir
     with open(place / f"{name}.new", "w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        os.rename(held.name, lock)  # seen by others only when it is held
+        os.rename(held.name, lock)  # visible to others only once it is locked
         folder.mkdir()
         tempfile.tempdir = str(folder)
         try:

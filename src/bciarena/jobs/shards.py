@@ -1,9 +1,9 @@
 """Cutting a match by subject; joining.py makes the one ledger of it that a single run would have made.
 
 A shard hands out its subject exactly as the whole recording would: the same numbers and positions, and no finish flag
-but at the very end. When the entry asks for the packet after a shard's last one, it is ended there, unseen by itself.
-What cannot be cut is an entry that carries something from one subject to the next (adapts, counts, draws random numbers
-from one generator): for it the shards are another experiment. So cutting is for whoever queues the match to choose.
+but at the very end. When the entry asks for the packet after a shard's last one, it is ended there without noticing.
+For an entry that carries something over from one subject to the next (adapts, counts, draws random numbers from one
+generator) the shards are a different experiment, so whoever queues the match decides whether to cut it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Storage: files and folders under the digest of their content; a local folder, or any fsspec URL.
 
 A file is stored once under ``file/ab/abcd...``. A folder is a list of its files and their digests, itself stored under
-the digest of that list (``tree/...``). A name that is there is complete: things are written to ``part/`` and renamed,
-and object stores show an upload only when it is whole. Whoever fetches checks the digest again, and so does whoever
-uses what was fetched earlier.
+the digest of that list (``tree/...``). A name that exists is complete: files are written to ``part/`` and renamed,
+and object stores show an upload only when it is whole. The digest is checked again whenever something is fetched, or
+used after it was fetched earlier.
 
-A place is a store only if it has a mark, ``store.json``, with its identity. Where the mark is not there the store is
-away (not mounted, say), and nothing is made in its stead.
+A place is a store only if it has a mark, ``store.json``, with its identity. Where the mark is missing the store is
+away (not mounted, say), and no new one is made in its stead.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ WHOLE_UPLOADS = {"s3", "s3a", "gs", "gcs", "az", "abfs", "adl", "oci", "memory"}
 PIECE = 1 << 20
 MARK = "store.json"
 ROOMS = {"file", "tree", "part"}
-LEFT_S = 3600.0  # a part that nobody has written to for so long belongs to a process that was killed
+LEFT_S = 3600.0  # a part not written to for this long belongs to a process that was killed
 
 
 class Unwell(Fault):
-    """The machine or its storage is in trouble, not the job: disk full, storage away."""
+    """The machine or its storage has a problem, not the job: disk full, storage away."""
 
 
 class Damaged(Fault):
-    """What is stored under a digest does not have it."""
+    """What is stored under a digest does not match it."""
 
 
 class Missing(Fault):
@@ -77,7 +77,7 @@ class Storage:
         self.is_local = protocol in ("file", "local")
         self._whole_uploads = protocol in WHOLE_UPLOADS
         if self.is_local:
-            self.url = self.root  # absolute: other processes may stand elsewhere
+            self.url = self.root  # absolute: other processes may run in other folders
 
     @property
     def shown(self) -> str:
@@ -87,7 +87,7 @@ class Storage:
     # ------------------------------------------------------------------ the store itself
 
     def make(self, store: str | None = None) -> Storage:
-        """Make this place a store, unless it is one: an empty place, or one that already holds stored files."""
+        """Make this place a store, unless it is one; it must be empty or already contain stored files."""
         mark = f"{self.root}/{MARK}"
         with self._trouble_told("making a store"):
             if not self.fs.exists(mark):
@@ -110,7 +110,7 @@ class Storage:
             return not any(self.fs.exists(f"{self.root}/{name}") for name in (MARK, *ROOMS))
 
     def here(self) -> None:
-        """Raise Unwell where the store is away, or where another one is in its place."""
+        """Raise Unwell if the store is away, or another one is in its place."""
         if self._seen and not self.is_local:
             return  # a bucket cannot be unmounted under us
         mark = f"{self.root}/{MARK}"
@@ -131,7 +131,7 @@ class Storage:
     # ------------------------------------------------------------------ putting
 
     def put(self, path: str | Path) -> str:
-        """Store a file or a folder (regular files only); returns its name. Twice the same is stored once."""
+        """Store a file or a folder (regular files only); returns its name. The same content is stored only once."""
         path = Path(path)
         if path.is_dir():
             files = _digests(path)
@@ -160,7 +160,7 @@ class Storage:
                 yield bytes(piece)
 
     def size(self, name: str) -> int:
-        """How many bytes a file, or a folder's list, has as it is stored."""
+        """The stored size of a file, or of a folder's list, in bytes."""
         place = self._there(*split(name))
         with self._trouble_told("reading"):
             return int(self.fs.size(place))
@@ -185,7 +185,7 @@ class Storage:
         with self._trouble_told("writing"):
             if self.fs.exists(final) and self.fs.size(final) == size:
                 if self.is_local:
-                    with suppress(PermissionError):  # another user's; then its age is that of its first storing
+                    with suppress(PermissionError):  # another user's; its age then counts from when it was first stored
                         os.utime(final)
                 return
             beside = final if self._whole_uploads else f"{self.root}/part/{uuid.uuid4().hex}"
@@ -199,7 +199,7 @@ class Storage:
                     os.chmod(beside, 0o444)  # shared by all who fetch it
                     _to_disk(beside)
                     os.replace(beside, final)
-                    self.here()  # else it went to what was uncovered when the store was unmounted
+                    self.here()  # if the store was unmounted meanwhile, it went to the folder below the mount point
                 elif beside != final:
                     self.fs.mv(beside, final)
             except BaseException:
@@ -256,7 +256,7 @@ class Storage:
     def fetch(self, name: str) -> Path:
         """A local, read-only copy of a stored file or folder, kept in the cache; digests are checked at every use.
 
-        The path ends when the cache is trimmed; do not write to it.
+        The path is valid until the cache is trimmed; do not write to it.
         """
         kind, digest = split(name)
         place = self.cache / kind / digest[:2] / digest
@@ -282,22 +282,22 @@ class Storage:
         return place
 
     def is_whole(self, name: str, place: Path) -> bool:
-        """Whether a fetched file or folder still is what its name says: every byte is read."""
+        """Whether a fetched file or folder still matches its name; reads every byte."""
         kind, digest = split(name)
         try:
             found = _digest(place) if kind == "file" else hashlib.sha256(_manifest_text(_digests(place))).hexdigest()
-        except (OSError, BadInput):  # a file of it is gone, or is none any more
+        except (OSError, BadInput):  # one of its files is gone, or no longer a file
             return False
         return found == digest
 
     def _cache_part(self) -> Path:
-        """A place in the cache for what is not whole yet, or not any more."""
+        """A place in the cache for what is incomplete."""
         part = self.cache / "part" / uuid.uuid4().hex
         part.parent.mkdir(parents=True, exist_ok=True)
         return part
 
     def _drop(self, place: Path) -> None:
-        """Remove from the cache: gone under its name before it is incomplete."""
+        """Remove from the cache; it is renamed first, so that its name never means an incomplete folder."""
         beside = self._cache_part()
         with suppress(FileNotFoundError):  # another process was first
             os.replace(place, beside)
@@ -344,14 +344,14 @@ class Storage:
         folders = [self.cache / "part"] + ([Path(self.root) / "part"] if self.is_local else [])
         removed = 0
         for path in (path for folder in folders for path in folder.glob("*")):
-            with suppress(FileNotFoundError):  # another process cleans, too, or it is whole by now
+            with suppress(FileNotFoundError):  # another process has cleaned it up, or completed it
                 if path.stat().st_mtime < time.time() - left_s:
                     _remove(path)
                     removed += 1
         return removed
 
     def probe(self) -> None:
-        """Try whether storage can be reached and written; raises Unwell with one clear line."""
+        """Check that storage can be reached and written; raises Unwell with one clear line."""
         self._seen = False
         self.here()
         with self._trouble_told("reaching"):
@@ -370,7 +370,7 @@ class Storage:
         return f"{self.root}/{kind}/{digest[:2]}/{digest}"
 
     def _there(self, kind: str, digest: str) -> str:
-        """Where something is stored; asked first: each kind of store says "not there" its own way."""
+        """Where something is stored; checked first, since each kind of store reports a missing file in its own way."""
         self.here()
         where = self.where(kind, digest)
         if not self.fs.exists(where):
@@ -392,7 +392,7 @@ class Storage:
         except Exception as error:
             if self.is_local:
                 raise
-            # FTP, S3 and the others have errors of their own kinds.
+            # FTP, S3 and others raise their own kinds of errors.
             raise Unwell(f"{place}: {doing} failed: {error or type(error).__name__}") from error
 
 
@@ -400,7 +400,7 @@ def split(name: str) -> tuple[str, str]:
     """Kind (file or tree) and digest of a name."""
     match = NAME.match(name)
     if match is None:
-        raise BadInput(f"{name!r} is no name of a stored file or folder")
+        raise BadInput(f"{name!r} is not the name of a stored file or folder")
     return match[1], match[2]
 
 
@@ -421,7 +421,7 @@ def _digests(folder: Path) -> dict[str, list[Any]]:
 
 
 def _write_once(path: Path, content: bytes) -> None:
-    """A file that appears whole; of several who write it at once the first one's stays."""
+    """Write a file that appears complete; if several write it at once, the first one's stays."""
     beside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         beside.write_bytes(content)
@@ -437,7 +437,7 @@ def _manifest_text(files: dict[str, list[Any]]) -> bytes:
 
 
 def _link_or_copy(source: str, target: Path) -> None:
-    """Stored files never change, so on one file system a second name for them is enough."""
+    """Stored files never change, so on the same file system a hard link is enough."""
     try:
         os.link(source, target)
     except OSError as error:

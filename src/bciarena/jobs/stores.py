@@ -1,4 +1,4 @@
-"""Which storage belongs to a database: the first process makes it or takes it, all others must find the same one."""
+"""Which storage belongs to a database: the first process creates or adopts it, all others must find the same one."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ STORE = "store"
 
 
 def open_storage(engine: sa.Engine, url: str | Path | None = None, cache: Path | None = None) -> Storage:
-    """The storage of a database. One that is away now is opened all the same: whoever uses it is told.
+    """The storage of a database. One that is away now is opened all the same; using it raises the error.
 
-    A database that knows no storage yet gets this one, which is made where there is none; but a database with jobs
-    has a storage somewhere, so an empty place is refused then.
+    A database without a storage gets this one, created if necessary; but a database with jobs has a storage somewhere,
+    so for it an empty place is refused.
     """
     storage = Storage(url, cache)
     with writing(engine) as session:

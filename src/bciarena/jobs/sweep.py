@@ -60,7 +60,7 @@ class Grid:
 
 
 def store_entry(spec: str, book: Rulebook, storage: Storage, has_model: bool = False) -> tuple[dict[str, str], str]:
-    """Keep an entry where workers find it; gives its part of a match's payload, and its digest."""
+    """Store an entry where workers find it; returns its part of a match's payload, and its digest."""
     with open_entry(spec, book) as package:
         if package.needs_model and not has_model:
             raise BadInput(f"{spec} needs a model: run arena train and give its folder with --model {spec}=FOLDER")
@@ -72,7 +72,7 @@ def store_entry(spec: str, book: Rulebook, storage: Storage, has_model: bool = F
 
 
 def enqueue_grid(grid: Grid, queue: Queue, storage: Storage) -> list[Cell]:
-    """Queue what is not there yet; a run that is done stays done, one that faulted or was cancelled is tried again."""
+    """Queue what is not queued yet; finished runs stay, those that faulted or were cancelled are tried again."""
     stored = {spec: store_entry(spec, grid.book, storage, spec in grid.models) for spec in grid.entries}
     models = {spec: storage.put(folder) for spec, folder in grid.models.items()}
     cells = []
@@ -108,7 +108,7 @@ def is_done(rows: Iterable[Job]) -> bool:
 
 
 def table(cells: list[Cell], rows: dict[int, Job], by_subject: bool = False) -> list[dict[str, Any]]:
-    """One row per run, or per run and subject: tidy, every row with the same meaning."""
+    """A tidy table with one row per run, or per run and subject."""
     lines = []
     for cell in cells:
         job = rows[cell.job]
@@ -131,7 +131,7 @@ def table(cells: list[Cell], rows: dict[int, Job], by_subject: bool = False) -> 
 
 
 def write_table(path: Path, lines: list[dict[str, Any]]) -> None:
-    """CSV, or JSON when the name ends so; never half-written."""
+    """CSV, or JSON if the name ends in .json; never half-written."""
     if path.suffix == ".json":
         text = json.dumps(lines, ensure_ascii=False, indent=1) + "\n"
     else:

@@ -1,4 +1,4 @@
-"""What the queue looks like to people: what runs, what waits and why, on which machine."""
+"""The queue for display: what runs, what waits and why, on which machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def snapshot(session: Session, most: int = 50) -> dict[str, Any]:
     """Counts by state, workers, and the first running, waiting and lately ended jobs; plain values."""
     now = session.scalar(sa.select(now_s())) or 0.0
     counted = session.execute(sa.select(Job.state, sa.func.count()).group_by(Job.state))
-    counts = {state: number for state, number in counted}  # noqa: C416 - rows are no pairs to mypy
+    counts = {state: number for state, number in counted}  # noqa: C416 - mypy does not take rows for pairs
     workers = session.scalars(sa.select(Worker).order_by(Worker.name)).all()
     alive = [worker for worker in workers if abs(now - worker.seen_at) < ALIVE_S]
     running = session.scalars(sa.select(Job).where(Job.state == "leased").order_by(Job.started_at)).all()

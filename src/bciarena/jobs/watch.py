@@ -1,8 +1,8 @@
-"""Who is dead: leases that nobody has renewed for as long as they last, by the clock of the one who looks.
+"""Dead workers: leases that were not renewed for as long as they last, by the clock of the process that watches.
 
-A database's clock may be set, back or forward; what a heartbeat wrote is therefore only compared with what it wrote
-before, and the time between two looks is measured here. Who was not looking (the database was away, the process stood
-still) cannot tell, and begins anew.
+A database's clock may be set back or forward; a heartbeat is therefore only compared with the one before, and the time
+between two checks is measured here. A process that was not watching (the database was away, the process was stopped)
+cannot tell, and starts again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Sight(NamedTuple):
-    """A lease as it was seen."""
+    """A lease as it was last seen."""
 
     beat: float
     first_s: float
@@ -27,7 +27,7 @@ class Watch:
         self._seen: dict[tuple[int, int], Sight] = {}
 
     def dead(self, leases: Iterable[tuple[int, int, float, float]]) -> list[tuple[int, int, float]]:
-        """Of the leases that are held now (job, attempt, last heartbeat, how long it lasts) those of dead workers."""
+        """Those of the current leases (job, attempt, last heartbeat, duration) whose workers are dead."""
         now_s = time.monotonic()
         before, self._seen = self._seen, {}
         dead = []

@@ -1,7 +1,7 @@
-"""A worker: leases jobs, has an engine execute them, says that they are alive, and commits what came out.
+"""A worker: leases jobs, has an engine execute them, sends heartbeats, and commits the results.
 
-It may be killed at any line. What it held is swept when its lease runs out, by whichever worker looks next. When the
-database is away it keeps what it has, goes on playing, and tries again until the database is back.
+It may be killed at any point: when its leases run out, another worker sends its jobs back to the queue. When the
+database is away it keeps its results, goes on playing, and tries again until the database is back.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from bciarena.jobs.queue import LEASE_S, Queue
 from bciarena.jobs.storage import Storage, Unwell
 
 BEATS_PER_LEASE = 15
-LOOKS_EVERY = 2  # beats, for saying that the worker lives and for sweeping after others
-LOOK_S = 0.5  # between two looks at an empty queue when no bell rings
+LOOKS_EVERY = 2  # beats, between two signs of life of the worker itself and sweeps of others' leases
+LOOK_S = 0.5  # between two checks of an empty queue when no bell rings
 DATABASE_WAIT_S = 1.0
 UNWELL_WAIT_S = (2.0, 60.0)
 CLEAN_EVERY_S = 3600.0
 LEAST_FREE_BYTES = 64 << 20
-JOB_LIMIT_S = 6 * 3600.0  # a match has its own, much smaller budget; this is for what hangs outside of it
+JOB_LIMIT_S = 6 * 3600.0  # a match has its own, much smaller budget; this ends what hangs outside of it
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ class Work:
     Parameters
     ----------
     queue, storage, engine
-        Where jobs come from, where things are kept, who executes.
+        Where jobs come from, where results are kept, what executes them.
     say : callable
         Takes one line for the operator.
     once : bool
@@ -86,11 +86,11 @@ class Work:
         self._ended: list[tuple[Lease, Outcome]] = []  # not committed yet
         self._away = False
         self._unwell_wait_s = UNWELL_WAIT_S[0]
-        self._well_at = 0.0  # look for work only after this moment
+        self._well_at = 0.0  # take no jobs before this moment
         self._clean_at = 0.0
 
     def run(self) -> None:
-        """Work until told to stop; what is unfinished then goes back to the queue, uncounted."""
+        """Work until told to stop; unfinished jobs then go back to the queue, without counting a fault."""
         beats = threading.Thread(target=self._beat_forever, name="heartbeat", daemon=True)
         beats.start()
         bell = bell_of(self.queue.engine)
@@ -106,7 +106,7 @@ class Work:
                     look_at = time.monotonic() + (0.0 if took else LOOK_S)
                 self._ended += self.engine.poll(0.0 if took and self.engine.free() else self.engine.nap_s)
                 if self._ended:
-                    look_at = 0.0  # there is room again
+                    look_at = 0.0  # a slot is free again
                 self._commit()
                 self._drop()
         finally:
@@ -125,7 +125,7 @@ class Work:
     # ------------------------------------------------------------------ the main thread
 
     def _fill(self) -> bool:
-        """Lease while there is room; says whether anything was taken."""
+        """Lease jobs while slots are free; returns whether any was taken."""
         took = False
         while self.engine.free() > 0 and self._is_well():
             lease = self._ask(lambda: self.queue.lease(self.name, self.machine, self.lease_s))
@@ -137,7 +137,7 @@ class Work:
         return took
 
     def _is_well(self) -> bool:
-        """Whether this machine can do a job; asked before each, since a full disk is not the job's fault."""
+        """Whether this machine can do a job; checked before each, since a full disk is not the job's fault."""
         if time.monotonic() < self._well_at:
             return False
         try:
@@ -176,11 +176,11 @@ class Work:
         self._unwell_wait_s = min(self._unwell_wait_s * 2, UNWELL_WAIT_S[1])
 
     def _commit(self) -> None:
-        """Hand in what ended; what cannot be handed in now waits, and its lease is kept alive."""
+        """Commit what ended; what cannot be committed now waits, and its lease is kept alive."""
         while self._ended:
             lease, outcome = self._ended[0]
             if self.stopping.is_set() and outcome.verdict in ("", "killed"):
-                # Whoever stopped us may have stopped all we had started: that says nothing about the job.
+                # Whatever stopped us may have stopped our children too: that says nothing about the job.
                 self._ended.pop(0)
                 continue
             taken = self._ask(lambda lease=lease, outcome=outcome: self.queue.commit(lease, outcome))  # type: ignore[misc]
@@ -200,7 +200,7 @@ class Work:
                 self.on_end(lease, outcome)
 
     def _drop(self) -> None:
-        """Stop what was cancelled or swept, and what takes forever."""
+        """Stop what was cancelled or swept, and what takes too long."""
         for name, held in list(self._held.items()):
             if held.lost:
                 self.say(f"job {held.lease.job}, attempt {held.lease.attempt}: lease lost or cancelled, stopped")
@@ -241,7 +241,7 @@ class Work:
     # ------------------------------------------------------------------ both
 
     def _ask(self, question: Callable[[], T]) -> T | None:
-        """Ask the database; None when it is away, which is said once and waited for."""
+        """Query the database; None while it is away, which is reported once."""
         try:
             answer = question()
         except SQLAlchemyError as error:

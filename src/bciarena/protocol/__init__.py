@@ -24,7 +24,7 @@ class Split(NamedTuple):
     """One set of a contest: how many blocks a subject has, and whose recordings they are."""
 
     blocks: int
-    people: str  # sets with the same word hold the same people
+    people: str  # sets with the same word have the same people
     first_block: int = 1  # where in a session the set begins
 
 
@@ -64,15 +64,15 @@ class Protocol:
         Instead of ``block`` where a block mixes people: plans all blocks of a set, from random numbers, the set's
         name, the number of people and of blocks.
     people : int
-        How many subjects are made unless told.
+        How many subjects are simulated by default.
     most_people : int, optional
-        How many the codes can number.
+        The largest number that the codes allow.
     scored : str
-        The set that is made and shown unless told.
+        The set that is simulated and shown by default.
     practice : mapping
         What the companion package's practice set is made of, as arguments of ``simulator.Order``.
     screen : callable, optional
-        Plans what the lab shows where that is not a block of a set; None from it means it is.
+        Plans what the lab shows if that is not a block of a set; returns None if it is.
     options : frozenset of str
         Options of `arena lab` that ``screen`` understands.
     """
@@ -109,9 +109,9 @@ def timelines(
     Parameters
     ----------
     blocks : int, optional
-        How many; what the text says unless given.
+        How many; default: what the text says.
     people : int, optional
-        How many people the blocks mix, where they do.
+        How many people the blocks mix, if they do.
     """
     name, chosen, own = rulebook(challenge).name, split_of(challenge, split), protocol_of(challenge)
     count = chosen.blocks if blocks is None else blocks

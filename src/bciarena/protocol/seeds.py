@@ -1,4 +1,4 @@
-"""One seed, many independent streams: every draw is named, so adding one never moves another."""
+"""One seed, many independent streams: every stream is named, so adding one never changes another."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import secrets
 
 import numpy as np
 
-LEAST_SECRET = 2**64  # a seed below could be found by trying
+LEAST_SECRET = 2**64  # smaller seeds could be found by trying
 
 
 def secret_seed() -> int:
-    """A seed of 128 bits that nobody can guess: for recordings whose truth is to stay hidden."""
+    """A seed of 128 bits that nobody can guess, for recordings whose truth must stay hidden."""
     return LEAST_SECRET + secrets.randbelow(2**128 - LEAST_SECRET)
 
 

@@ -1,6 +1,6 @@
 """An experiment as data: steps with onset, duration, kind, trigger code and parameters.
 
-The simulator plays a timeline to a made-up brain, the stimulus pages play it to a person. Times are seconds from
+The simulator plays a timeline to a simulated brain, the stimulus pages play it to a person. Times are seconds from
 the beginning of the block and fall on whole samples of the challenge's rate.
 """
 
@@ -37,7 +37,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that happens. ``code`` stands on the sample of the onset; 0 is no code."""
+    """One thing that happens. ``code`` is on the sample of the onset; 0 is no code."""
 
     onset_s: float
     duration_s: float
@@ -88,7 +88,7 @@ class Timeline:
         row = np.zeros(self.samples, dtype=np.int64)
         for sample, code in self.events:
             if row[sample]:
-                raise ValueError(f"codes {row[sample]} and {code} both stand on sample {sample}")
+                raise ValueError(f"codes {row[sample]} and {code} are both on sample {sample}")
             row[sample] = code
         return row
 
@@ -116,7 +116,7 @@ class Script:
         self.steps: list[Step] = []
 
     def add(self, duration_s: float, kind: Kind, code: int = 0, **params: Any) -> None:
-        """Append a step and move the clock behind it."""
+        """Append a step and move the clock to its end."""
         length_n = round(duration_s * self.rate)
         onset_s = self.now_n / self.rate
         self.steps.append(Step(onset_s, length_n / self.rate, kind, code, MappingProxyType(params)))

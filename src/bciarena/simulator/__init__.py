@@ -1,4 +1,4 @@
-"""Made-up subjects: EEG from a head model, for every set of every challenge.
+"""Simulated subjects: EEG from a head model, for every set of every challenge.
 
 >>> from bciarena.simulator import Order, make
 >>> make(Order("imagery", "train", subjects=1, seed=7), Path("data"))  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""What is not brain: eyes, muscles, heart. Each is a few source courses and their maps on the head."""
+"""What is not from the brain: eyes, muscles, heart. Each is a few source time courses and their scalp maps."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MUSCLES = {
     "neck_left": (-0.55, -0.80, -0.25),
     "neck_right": (0.55, -0.80, -0.25),
 }
-"""Where the muscles lie on the unit head (Goncharova 2003: brow and temples): a decaying spot around each."""
+"""Where the muscles are on the unit head (Goncharova 2003: brow and temples): a decaying spot around each."""
 MUSCLE_SPOT = 0.38
 FIBRES = 2
-"""Independent fibres in each muscle: muscle is not one source."""
+"""Independent fibres in each muscle: a muscle is not a single source."""
 CALM = {"flicker": 0.25, "still": 0.3, "imagine": 0.5, "resting": 1.0, "rest": 1.6, "action": 1.3, "feedback": 1.2}
-"""Blink rate by what is going on, relative to the person's; subjects hold blinks back during a stimulus."""
+"""Blink rate by kind of step, relative to the person's; subjects suppress blinks during a stimulus."""
 LOOKS = {"cue": 1.5, "action": 2.0, "rest": 1.0, "feedback": 0.6, "idle": 0.8, "eyes_open": 0.4}
 """Saccades a second; elsewhere the subject fixates (0.1 a second)."""
 BURSTS_A_MINUTE = 2.0

@@ -11,7 +11,7 @@ from bciarena.simulator.person import Person
 PATCHES = 96
 DEPTH = 0.80
 CORRELATION = 0.6
-"""Patches closer than this many head radii act together (about 5 cm, chosen)."""
+"""Patches closer than this many head radii are correlated (about 5 cm, chosen)."""
 CHUNK = 24
 
 

@@ -1,4 +1,4 @@
-"""What of a made-up recording is true of one contest only; its brain.py offers it as BRAIN."""
+"""What is true of one contest's simulated recordings only; its brain.py defines it as BRAIN."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Look:
     phases_coded : bool
         Whether the phases of the keys differ and agree on one delay.
     state : callable, optional
-        Instead of the usual measures: the state a trial of that code shows (``eyes open``, ``eyes closed``,
+        Instead of the default measures: the state a trial of that code shows (``eyes open``, ``eyes closed``,
         ``generated``).
     top_hz : float
         The recordings are low-passed above this.
@@ -57,7 +57,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Brain:
-    """What a contest's brain.py offers as BRAIN; all of it has a default.
+    """What a contest's brain.py defines as BRAIN; everything has a default.
 
     Attributes
     ----------
@@ -66,13 +66,13 @@ class Brain:
     patients : bool
         Whether patients are among the subjects.
     session : str or None
-        Sets of one session share the sitting: its name; None when every set is another day.
+        Name of the session that all sets share; None if every set is another day.
     drift : float
-        How far people drift between sets, in parts of a day's drift.
+        How far people drift between sets, as a share of a day's drift.
     finish : callable, optional
-        What the recording does to the samples at last; changes them in place.
+        The last thing that is done to the samples, in place.
     recordings : callable, optional
-        Makes the whole set instead, where it is made in its own way.
+        Makes the whole set in the contest's own way.
     look : Look
         For the quality page.
     """
@@ -87,5 +87,5 @@ class Brain:
 
 
 def brain_of(challenge: str | Rulebook) -> Brain:
-    """What a contest says about its recordings, or the usual."""
+    """The contest's own brain, or the default."""
     return contest(challenge).part("brain", Brain, Brain())

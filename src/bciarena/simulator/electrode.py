@@ -23,7 +23,7 @@ def electrode_noise(
     bad = contact.random(channels) < BAD_SHARE
     drift = (person["drift_uv"] * level * np.where(bad, 4, 1)) ** 2
     white = (person["sensor_uv"] * level * np.where(bad, 12, 1)) ** 2
-    # Drift belongs to the slow end: it is steeper still above 1 Hz, and leaves the EEG's bands alone.
+    # Drift is slow: it falls even more steeply above 1 Hz, and leaves the EEG's bands alone.
     fall = 1 / np.maximum(hz, 0.05) ** 2 / (1 + hz**2)
     made = np.empty((channels, samples), dtype=np.float32)
     for first in range(0, channels, CHUNK):
@@ -37,10 +37,10 @@ def mains(
     person: Person, contact: np.random.Generator, level: np.ndarray, samples: int, rate: int,
     rng: np.random.Generator,
 ) -> Floats:  # fmt: skip
-    """50 Hz and its odd harmonics: one net for all channels, each with its own pick-up and phase."""
+    """50 Hz and its odd harmonics: one source for all channels, each with its own pick-up and phase."""
     time = np.arange(samples) / rate
     made = np.zeros((len(level), samples), dtype=np.float32)
-    wander = 0.3 * np.cumsum(rng.standard_normal(samples)) / np.sqrt(samples)  # the net's frequency is not exact
+    wander = 0.3 * np.cumsum(rng.standard_normal(samples)) / np.sqrt(samples)  # the mains frequency is not exact
     swell = 1 + 0.1 * slow_walk(rng, samples, rate, 5.0)
     for k, share in ((1, 1.0), (2, 0.08), (3, 0.25), (5, 0.1), (7, 0.06)):
         if k * MAINS_HZ > 0.45 * rate:

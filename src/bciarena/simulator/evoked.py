@@ -20,11 +20,11 @@ PLACES = {
 """Sources: the electrode above, depth in head radii, share of current towards the front."""
 ROWS = tuple(PLACES)
 HARMONICS = (1.0, 1.0, 0.42, 0.36, 0.2)
-"""Size of each harmonic: the first, then in parts of the person's second (chosen)."""
+"""Size of each harmonic: the first, then relative to the person's second (chosen)."""
 UPSTREAM = {"left": (0.45, 0.35), "right": (0.45, -0.35)}
-"""Higher visual areas: share of the response of V1 and its phase lead in radians: the map turns a little."""
+"""Higher visual areas: share of V1's response and its phase lead in radians, which rotates the map a little."""
 UNATTENDED = 0.12
-"""Response to a flicker that is seen and not looked at, in parts (Mueller 1998: attention raises it; size chosen)."""
+"""Relative response to a flicker that is not looked at (Mueller 1998: attention raises it; size chosen)."""
 ADAPTATION, ADAPTATION_S = 0.2, 1.5
 """Loss of response to a lasting flicker, and how fast (Heinrich & Bach 2001: exponential; numbers chosen)."""
 SSVEP_RISE_S = 0.12

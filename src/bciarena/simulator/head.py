@@ -1,8 +1,8 @@
 """How currents in the brain look on the scalp: a head of four spheres, solved as a Legendre series.
 
 The model and its numbers are those of MNE's sphere model (radii .90 .92 .97 1 of 9 cm; brain, fluid, skull and skin
-with .33 1 .004 .33 S/m; Berg & Scherg 1994), and the tests compare the two. It is written out here so that
-simulating needs numpy alone and every person can have sources in other places.
+with .33 1 .004 .33 S/m; Berg & Scherg 1994), and the tests compare the two. It is implemented here so that
+simulating needs numpy alone and every person can have sources in different places.
 """
 
 from __future__ import annotations

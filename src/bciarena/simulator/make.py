@@ -25,12 +25,12 @@ from bciarena.writing import wanted_folder
 
 FORMATS = ("contest", "bids")
 GENERATORS = "generators.json"
-"""Which generator made each generated trial: [{subject, block, trial, generator}]. Truth, as the codes are."""
+"""Which generator made each generated trial: [{subject, block, trial, generator}]. This is truth, like the codes."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be made."""
+    """What to simulate."""
 
     challenge: str
     split: str
@@ -71,7 +71,7 @@ class Order:
 
 @dataclass
 class Summary:
-    """What was made."""
+    """What was simulated."""
 
     challenge: str
     split: str
@@ -96,9 +96,9 @@ def make(
     Parameters
     ----------
     advance : callable, optional
-        Told after each block what was made.
+        Called after each block with what was made.
     say : callable, optional
-        Told what is being done meanwhile where that takes long (learning the generators).
+        Called with what is being done where that takes long (training the generators).
     """
     book = rulebook(order.challenge)
     summary = Summary(book.id, order.split, order.seed, str(out), order.people)
@@ -131,7 +131,7 @@ def make(
 def simulate(
     challenge: str, *, split: str | None = None, subjects: int = 1, blocks: int | None = None, seed: int = 0
 ) -> Recording:
-    """A set of made-up subjects in memory, with truth: the numbers that ``arena simulate`` writes to files.
+    """A set of simulated subjects in memory, with truth: the samples that ``arena simulate`` writes to files.
 
     Parameters
     ----------

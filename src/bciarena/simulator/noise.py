@@ -14,7 +14,7 @@ ROLL_OFF = 0.42
 
 def grid(samples: int, rate: int) -> tuple[int, Array]:
     """A transform length for that many samples, and its frequencies (bins,) in Hz."""
-    # A second more than needed, because what the transform makes runs in a circle.
+    # A second more than needed, because the inverse transform is periodic.
     length = int(scipy.fft.next_fast_len(samples + rate, real=True))
     return length, np.fft.rfftfreq(length, 1 / rate).astype(np.float64)
 
@@ -65,7 +65,7 @@ def slow_walk(rng: np.random.Generator, samples: int, rate: int, period_s: float
 def ramp(samples: int, rate: int, onset_s: float, rise_s: float, end_s: float, fall_s: float) -> tuple[int, Array]:
     """A bump from 0 to 1 and back with raised-cosine flanks: its first sample and its values.
 
-    The rise begins at ``onset_s``, the fall at ``end_s``; what lies outside the block is cut off.
+    The rise begins at ``onset_s``, the fall at ``end_s``; what is outside the block is cut off.
     """
     first, last = max(0, round(onset_s * rate)), min(samples, round((end_s + fall_s) * rate))
     time = np.arange(first, max(first, last)) / rate

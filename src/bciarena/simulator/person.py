@@ -1,6 +1,6 @@
-"""Who a made-up subject is: traits drawn from documented distributions, and how they drift between sessions.
+"""A simulated subject: traits drawn from documented distributions, and how they drift between sessions.
 
-Every distribution stands with its origin. A name and year is a publication (listed in docs/simulator.md) and what
+Every distribution has its origin beside it. A name and year is a publication (listed in docs/simulator.md) and what
 was taken from it; ``measured`` is taken from recordings used in development; ``chosen`` is set by hand, so that the
 whole looks and decodes as recordings of people do. Amplitudes are microvolts (rms for rhythms, at the electrode
 where the source is strongest).
@@ -86,7 +86,7 @@ PATIENT_SHARE = 0.4
 Braun 2017: imagery EEG of stroke patients tells the paretic side. Share and size are chosen.
 """
 PLACE_SD = 0.07
-"""How far a person's sources lie from the textbook's, in head radii (6 mm, chosen)."""
+"""How far a person's sources are from the textbook's, in head radii (6 mm, chosen)."""
 
 
 @dataclass(frozen=True)
@@ -103,17 +103,17 @@ class Person:
         return self.traits[name]
 
     def rng(self, *words: str | int) -> np.random.Generator:
-        """A stream that is this person's own."""
+        """A random stream of this person's own."""
         return stream(self.seed, "person", self.key, *words)
 
 
 def draw_person(seed: int, people: str, subject: int, vary: bool = True, patients: bool = False) -> Person:
-    """The subject of that number; the same seed, group and number give the same person.
+    """The subject with that number; the same seed, group and number give the same person.
 
     Parameters
     ----------
     people : str
-        Name of the group; sets with the same group hold the same people.
+        Name of the group; sets with the same group have the same people.
     vary : bool
         False gives everyone the same traits, to measure what individuality contributes.
     patients : bool
@@ -131,7 +131,7 @@ def draw_person(seed: int, people: str, subject: int, vary: bool = True, patient
 
 
 def on_day(person: Person, session: str, amount: float = 1.0) -> Person:
-    """The same person in another session: every trait a little moved.
+    """The same person in another session: every trait changes a little.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Is this EEG like EEG? Measures of a data folder, next to what was published about people.
+"""Is this EEG like EEG? Measures of a data folder, beside published ranges for people.
 
-Everything is measured on the recordings themselves, as one would with recordings of people: nothing here knows what
-the simulator put in, so real recordings can be put through the same measures.
+Everything is measured on the recordings themselves: nothing here knows what the simulator put in, so real recordings
+can be measured in the same way.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from bciarena.simulator.brain import Look, brain_of
 
 Array = NDArray[np.float64]
 SUBJECTS, BLOCKS = 6, 2
-"""How much of a set is looked at."""
+"""How much of a set is measured."""
 ERD_HZ = np.arange(5.0, 36.0, 1.0)
 ERD_S = (-2.0, 5.0)
 TRACE_HZ = 0.5
-"""High-pass of the example traces: drift would carry them into each other."""
+"""High-pass of the example traces: with drift they would overlap."""
 NEIGHBOURS = {"C3": ("FC3", "CP3", "C1", "C5"), "C4": ("FC4", "CP4", "C2", "C6")}
 LEFT, RIGHT = "left", "right"
 
@@ -66,11 +66,11 @@ class Quality:
 
 
 def measure(recording: Recording, challenge: str) -> Quality:
-    """Look at the first subjects and blocks of a set."""
+    """Measure the first subjects and blocks of a set."""
     book = rulebook(challenge)
     blocks = [block for subject in recording.subjects[:SUBJECTS] for block in subject.blocks[:BLOCKS]]
     look = brain_of(book).look
-    if look.state is not None:  # all people lie in one folder
+    if look.state is not None:  # all people are in one folder
         blocks = list(recording.subjects[0].blocks[:SUBJECTS])
     found = Quality(book.id, book.channels, book.rate, look)
     _rest(found, blocks)
@@ -104,7 +104,7 @@ def _spectrum(pieces: list[Array], rate: int) -> tuple[Array, Array]:
 
 
 def _typical(values: list[Array]) -> Array:
-    """The median over pieces, of those in which a channel was alive; 0 where it never was."""
+    """The median over the pieces in which a channel has a signal; 0 if it never has."""
     whole = np.array(values)
     middle = np.zeros(whole.shape[1:])
     for row in range(len(middle)):
@@ -117,7 +117,7 @@ def _typical(values: list[Array]) -> Array:
 def _against_average(found: Quality, eeg: Array) -> Array:
     """The scalp channels against their mean, shape (scalp channels, samples); dead ones stay 0.
 
-    A map against one electrode shows that electrode's place; against the average it shows the sources'.
+    A map against one electrode shows that electrode's place; against the average it shows the sources' places.
     """
     own = eeg[found.scalp]
     alive = own.std(axis=1) > 0
@@ -157,7 +157,7 @@ def _rest(found: Quality, blocks: list[Block]) -> None:
 
 
 def _example(found: Quality, pieces: list[Array]) -> None:
-    """Six seconds of some channels, from the longest piece in which most of them are alive."""
+    """Six seconds of some channels, from the longest piece in which most of them have a signal."""
     names = ("VEOU", "HEOR", "Fpz", "Fz", "C3", "Cz", "C4", "Pz", "Oz", "ECG")
     shown = [n for n in names if n.upper() in {own.upper() for own in found.channels}]
     rows, long_n = [_row(found, n) for n in shown], 6 * found.rate
@@ -169,7 +169,7 @@ def _example(found: Quality, pieces: list[Array]) -> None:
 
 
 def _local(found: Quality, eeg: Array, name: str) -> Array:
-    """A channel less its neighbours."""
+    """A channel minus its neighbours."""
     own: Array = eeg[_row(found, name)] - eeg[[_row(found, other) for other in NEIGHBOURS[name]]].mean(axis=0)
     return own
 

@@ -53,13 +53,13 @@ RESPONSE: dict[str, dict[str, float]] = {
     "flexion": {"hand": 0.6, "arm": 1.0, "foot": -0.1},
     "feet": {"hand": -0.3, "arm": -0.1, "foot": 1.0},
 }
-"""How far each area desynchronises when a limb is imagined, in parts of the person's ERD.
+"""How far each area desynchronises when a limb is imagined, relative to the person's ERD.
 
 Below zero it synchronises: hand areas when the feet are imagined (Pfurtscheller 2006). Fist and elbow of the same
 arm overlap, and differ in centre and strength (Yong & Menon 2015).
 """
 OWN_WEIGHT_SD = 0.25
-"""Spread of these parts between people."""
+"""Spread of these factors between people."""
 RISE_S, FALL_S, JITTER_S = 0.5, 0.6, 0.12
 GAZE = {"flicker": 0.5, "still": 0.55, "cue": 0.8, "eyes_closed": None}
 """Alpha while looking hard, relative to eyes open (None: the person's Berger effect)."""
@@ -73,8 +73,8 @@ def maps(person: Person, scalp: Array) -> Array:
 
 
 def _place(person: Person, source: Source) -> tuple[Array, Array]:
-    """Where a source lies and points, each shape (3,): near its electrode, a little elsewhere in every person."""
-    # Mu and beta of one area lie together, so the area's name decides the place.
+    """A source's place and direction, each shape (3,): near its electrode, slightly different in every person."""
+    # Mu and beta of one area share a place, which the area's name determines.
     area = source.name.split("_", 1)[1] if source.uv in ("mu_uv", "beta_uv") else source.name
     rng = person.rng("place", area)
     where = electrodes((source.electrode,))[0]

@@ -29,11 +29,11 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_visits_account_id"), "visits", ["account_id"])
     op.create_index(op.f("ix_visits_expires_at"), "visits", ["expires_at"])
-    # Plain ALTERs: SQLite can do these in place, and remaking a table that others refer to is no small thing there.
+    # Plain ALTERs: SQLite can do these in place, and it cannot easily remake a table that others refer to.
     number = "integer" if kind == "sqlite" else "bigint"
     for change in (
         "accounts drop column epoch",
-        "tokens add column scope text not null default 'organise'",  # those that are there could do everything
+        "tokens add column scope text not null default 'organise'",  # existing ones could do everything
         "tokens add column expires_at double precision not null default 0",
         f'invitations add column "by" {number} constraint fk_invitations_by_accounts references accounts (id)',
         "invitations add column created_at double precision not null default 0",
