@@ -100,7 +100,7 @@ def test_extended_cca_equals_its_definition():
 def test_bad_input_is_told_in_fit():
     rng = np.random.default_rng(6)
     x = rng.standard_normal((4, 3, 100))
-    with pytest.raises(BadInput, match="2 frequencies, but y holds 1 labels"):
+    with pytest.raises(BadInput, match="2 frequencies, but y has 1 labels"):
         ExtendedCCA(FREQS_HZ[:2], RATE, 2).fit(x, [0, 0, 0, 0])
     with pytest.raises(BadInput, match="give y"):
         ExtendedCCA(FREQS_HZ[:2], RATE, 2).fit(x)

@@ -1,6 +1,6 @@
-"""Measures, taken as ratios within one run because machines are noisy: `arena bench`, never timed tests.
+"""The measurements of `arena bench`: ratios within one run, because machines are noisy; never timed tests.
 
-A module here has ``main() -> list[dict]``: one row per measure, each with a key ``measure``.
+A module here has ``main() -> list[dict]``: one row per measurement, each with a key ``measure``.
 """
 
 from bciarena.contests import RULEBOOKS

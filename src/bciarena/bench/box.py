@@ -1,7 +1,7 @@
 """What the box costs: per packet, at start, and with many matches on few cores.
 
-Every number stands beside one taken in the same run from a plain in-process loop over the same array, so that a slow or
-busy machine shows in both.
+Every number is reported with one measured in the same run by a plain in-process loop over the same array, so that a
+slow or busy machine shows in both.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Quick:
 
 
 def recording_of(challenge: str, packets: int) -> Recording:
-    """Noise with one trial, long enough for so many packets."""
+    """Noise with one trial, long enough for ``packets`` packets."""
     book = rulebook(challenge)
     samples = packets * book.packet_n
     eeg = np.random.default_rng(0).standard_normal((len(book.channels), samples))
@@ -144,7 +144,7 @@ def start_up(folder: Path, times: int = 7) -> dict[str, Any]:
 
 
 def parallel(folder: Path) -> dict[str, Any]:
-    """Packets per second of eight matches at once, each with a referee process of its own."""
+    """Packets per second of eight matches at once, each with its own referee process."""
     script = (
         "import sys; from pathlib import Path; import bciarena.bench.box as b;"
         f"f = Path({str(folder)!r}); n = b.sample().name; r = b.recording_of(n, {PACKETS // 2});"
@@ -170,7 +170,7 @@ def parallel(folder: Path) -> dict[str, Any]:
 
 
 def main() -> list[dict[str, Any]]:
-    """All measures, as rows."""
+    """All measurements, as rows."""
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as place:
         folder = Path(place)
         (folder / "timed.py").write_text(ENTRY)

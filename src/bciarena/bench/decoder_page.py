@@ -68,7 +68,7 @@ def _cell(key: str, value: Any) -> str:
 
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
-    """One panel per track: scores as points, intervals as lines, ours apart from others by colour."""
+    """One panel per track: scores as points, intervals as lines, ours and others in different colours."""
     import matplotlib
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D

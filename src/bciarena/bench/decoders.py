@@ -31,13 +31,13 @@ from bciarena.report.statistics import intervals
 from bciarena.runs import RunFolder, run_match
 
 FRESH_SEED = 61_847
-"""Seed of the simulated people. Nobody tuned on it; whoever has looked at single trials of it must choose another."""
+"""Seed of the simulated people. Nothing was tuned on it; after looking at single trials of it, choose another."""
 
 Tell = Callable[[str], None]
 
 
 class Track(NamedTuple):
-    """Recordings to play: where an entry may learn, and where it is judged; simulated if ``test`` is None."""
+    """Recordings to play: where an entry is trained, and where it is scored; simulated if ``test`` is None."""
 
     name: str
     challenge: str
@@ -68,7 +68,7 @@ def main(
     kept : KeptRows, optional
         Rows measured before.
     tell : callable
-        Told in words what is being done.
+        Called with a description of what is being done.
     """
     kept, rows = kept or KeptRows(), []
     for track in _tracks(data, quick):
@@ -115,7 +115,7 @@ def _real(data: Path) -> Iterator[Track]:
 
 
 def _code(track: Track, name: str) -> str:
-    """Digest of what decides a row: the entry with its decoders, or the peer, and the simulator if it made the data."""
+    """Digest of what a row depends on: the entry with its decoders or the peer, and the simulator if it was used."""
     import inspect
 
     rooms = ("simulator", "protocol") if track.test is None else ()
@@ -220,7 +220,7 @@ def _peer(track: Track, name: str, place: Path) -> tuple[Player, float, float]:
 
 @contextmanager
 def _first_in_line() -> Iterator[bool]:
-    """Real-time priority, where allowed: a machine busy with other work then measures what a quiet one would."""
+    """Real-time priority, where allowed: a busy machine then measures what a quiet one would."""
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     except OSError:
@@ -256,7 +256,7 @@ def _largest_child_mb() -> float:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "stat").read_text().rpartition(")")[2].split()
-        except OSError:  # it ended while we looked
+        except OSError:  # it ended meanwhile
             continue
         parents[int(folder.name)], sizes[int(folder.name)] = int(words[1]), int(words[21]) * page / 1e6
     mine, largest = {os.getpid()}, 0.0

@@ -24,7 +24,7 @@ TRIALS = 10_000
 
 
 def main() -> list[dict[str, Any]]:
-    """All measures, as rows."""
+    """All measurements, as rows."""
     return [_packet(), _memory(), _scoring()]
 
 
@@ -41,7 +41,7 @@ def _packet() -> dict[str, Any]:
     recording = _recording(PACKETS * 10, 100)
     data = recording.subjects[0].blocks[0].data
     ours, plain = [], []
-    for _ in range(5):  # in turn, so that both meet the same noise
+    for _ in range(5):  # alternately, so that both see the same noise
         match = Match(sample(), Stream(sample(), recording), Ledger({}))
         begin = time.perf_counter()
         while match.next():
@@ -74,7 +74,7 @@ print(used() - before)
 
 
 def _memory() -> dict[str, Any]:
-    """Private memory while playing one hour of 64 channels, above what the first 80 s took; the map is not counted."""
+    """Private memory while playing one hour of 64 channels, beyond that of the first 80 s, without the map."""
     from bciarena.recording import write_contest
 
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as place:

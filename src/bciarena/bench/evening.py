@@ -1,9 +1,9 @@
-"""A deadline evening by simulation: teams that submit, ever more towards the end, and people who watch the board.
+"""A simulated deadline evening: teams that submit, more and more towards the end, and people who watch the board.
 
 The whole evening has 250 teams with five submissions each in its last hour and 2,000 open boards. ``scale`` divides
-both; what is played are the last seconds, in real time, by a site of its own on this machine (127.0.0.1): a real
+both; the last seconds are played in real time against a separate site on this machine (127.0.0.1): a real
 server, keeper and worker, boxed matches. A model - CPU time of each kind of request, measured alone, times how often it
-comes - says what the server should need; two scales tell whether it may be trusted, and then what the whole needs.
+occurs - predicts what the server needs; two scales show whether the prediction can be trusted for the whole evening.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def arrivals(scale: float, seconds: float, seed: int = 1) -> list[float]:
 
 @dataclass
 class Evening:
-    """A site with its teams; what was seen of it."""
+    """A site with its teams, and what was observed."""
 
     port: int
     tokens: list[str]
@@ -73,7 +73,7 @@ class Evening:
         return json.loads(content) if kind != "page" else None
 
     async def watch(self, after_s: float) -> None:
-        """Somebody with the board open: asks whether it changed, and fetches it when it did."""
+        """Somebody with the board open: asks whether it has changed, and fetches it if so."""
         await asyncio.sleep(after_s)
         line, seen = Line(self.port), None
         while not self.over:
@@ -86,7 +86,7 @@ class Evening:
         await line.close()
 
     async def submit(self, at_s: float, team: int) -> None:
-        """A team submits and follows its run until the result is there."""
+        """A team submits and follows its run until there is a result."""
         await asyncio.sleep(at_s)
         line, began = Line(self.port), time.perf_counter()
         body = {"version_id": self.versions[team], "contest": NAME}
@@ -102,7 +102,7 @@ class Evening:
 
 
 class Line:
-    """One kept connection, opened when it is first used and again when the server has closed it for idleness."""
+    """A persistent connection, opened on first use and again when the server has closed it as idle."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -245,7 +245,7 @@ def measure(scale: float, seconds: float, workers: int = 1) -> dict[str, Any]:
 
 
 def _wait_until_idle(evening: Evening) -> None:
-    """The runs that measuring began must not stand before those of the evening."""
+    """Wait for the runs started by measuring: they must not be queued before those of the evening."""
 
     async def idle() -> None:
         line, until = Line(evening.port), time.monotonic() + SETTLE_S

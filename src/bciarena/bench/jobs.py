@@ -86,7 +86,7 @@ class Crew:
 
 
 def wait(condition: Callable[[], Any], pause_s: float = 0.1) -> float:
-    """Seconds until something is so."""
+    """Seconds until a condition is true."""
     began = time.perf_counter()
     while not condition():
         time.sleep(pause_s)
@@ -247,7 +247,7 @@ def sweep(folder: Path) -> list[dict[str, Any]]:
 
 
 def main(on_row: Callable[[dict[str, Any]], None] | None = None) -> list[dict[str, Any]]:
-    """All measures, as rows; PostgreSQL's are left out, and said to be, where it is not installed."""
+    """All measurements, as rows; where PostgreSQL is not installed a row says so."""
     rows: list[dict[str, Any]] = []
 
     def add(row: dict[str, Any]) -> None:
@@ -255,7 +255,7 @@ def main(on_row: Callable[[dict[str, Any]], None] | None = None) -> list[dict[st
         if on_row:
             on_row(row)
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server and the folder go even then
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that server and folder are removed even then
     add({"measure": "load of the machine before", "average": os.getloadavg()[0]})
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as place:
         folder = Path(place)

@@ -1,4 +1,4 @@
-"""Rows measured before: a long bench that was stopped goes on where it was, and only what changed is played again."""
+"""Kept rows: a long bench that was stopped continues where it was, and only what changed is played again."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class KeptRows:
     Parameters
     ----------
     fresh : bool
-        Nothing is taken from before.
+        Kept rows are not used.
     stale : bool
-        A row is also taken when its code has changed since; it then has ``stale`` set.
+        A row is used even if its code has changed since; it then has ``stale`` set.
     """
 
     def __init__(self, fresh: bool = False, stale: bool = False) -> None:
@@ -68,14 +68,14 @@ def code_digest(files: Iterable[Path]) -> str:
 
 
 def _imported(tree: ast.Module) -> list[Path]:
-    """Files of our own decoders and simulator that a module imports; the platform around them plays no part."""
+    """Files of our own decoders and simulator that a module imports; the platform around them does not count."""
     names = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
     places = [name.split(".")[1:] for name in names if name.startswith(("bciarena.decoders.", "bciarena.simulator."))]
     return [HOME.joinpath(*place).with_suffix(".py") for place in places]
 
 
 def _named(tree: ast.Module, folder: Path) -> list[Path]:
-    """Files beside a module that it names in a string: what was fitted once and is kept with the code."""
+    """Files beside a module that it names in a string: fitted parameters kept with the code."""
     words = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
     return [folder / word for word in words if word.endswith((".json", ".npz")) and "/" not in word]
 

@@ -77,7 +77,7 @@ def chromium(*more: str) -> Iterator[Any]:
 
 
 def browser_pid() -> int:
-    """The browser that this process started: the one that is nobody's child in its own family."""
+    """The browser's main process: the one whose parent is not a browser process."""
     family = [p for p in psutil.Process().children(recursive=True) if "chrom" in p.name()]
     own = {process.pid for process in family}
     return next(process.pid for process in family if process.ppid() not in own)
@@ -85,7 +85,7 @@ def browser_pid() -> int:
 
 @contextmanager
 def lab(folder: Path, stream: str) -> Iterator[tuple[str, int]]:
-    """The lab's server with a word to type; gives its address and process."""
+    """The lab's server with a word to type; yields its address and process id."""
     port = parts.free_port()
     with (
         open(folder / "lab.txt", "w", encoding="utf-8") as log,
@@ -181,7 +181,7 @@ def _frames(lines: list[dict[str, Any]], how: str) -> dict[str, Any]:
 
 
 def drawing(folder: Path) -> list[dict[str, Any]]:
-    """What a frame of 40 flickering keys costs, and how many a second the browser makes when nothing holds it back."""
+    """What a frame of 40 flickering keys costs, and how many a second the browser draws when running freely."""
     rows = []
     with lab(folder, f"draw-{os.getpid()}") as (address, _), chromium(*FREE) as browser:
         for width, height in SCREENS:
@@ -202,7 +202,7 @@ def drawing(folder: Path) -> list[dict[str, Any]]:
 
 
 def main() -> list[dict[str, Any]]:
-    """All measures, as rows."""
+    """All measurements, as rows."""
     load = {"measure": "load of the machine before", "average": os.getloadavg()[0]}
     rows = [load]
     for measure in (loop, drawing):

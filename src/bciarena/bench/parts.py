@@ -1,4 +1,4 @@
-"""Programs running side by side, and what each of them takes of the machine."""
+"""Programs running side by side, and the resources each of them uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import psutil
 
-PRIORITY = {True: " at real-time priority", False: ""}  # how first_in_line is told in a measure
+PRIORITY = {True: " at real-time priority", False: ""}  # how a measurement's name says whether first_in_line worked
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def started(*words: Any, log: IO[str] | None = None) -> Iterator[subprocess.Pope
 
 
 def wait_for(what: Callable[[], bool], wait_s: float, why: str) -> None:
-    """Wait until something is so; RuntimeError with the reason when it never is."""
+    """Wait until a condition is true; RuntimeError with the reason if it never is."""
     until = time.monotonic() + wait_s
     while not what():
         if time.monotonic() > until:
@@ -52,7 +52,7 @@ def free_port() -> int:
 
 
 def listening(port: int) -> bool:
-    """Whether somebody answers there."""
+    """Whether something listens there."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
@@ -93,9 +93,9 @@ def cpu_s(pid: int) -> float:
 
 
 def first_in_line(pid: int, rank: int = 1) -> bool:
-    """Real-time priority for a process and all it started, where allowed: its own cost is asked for, not the load's.
+    """Real-time priority for a process and all it started, where allowed, to measure its own cost and not the load's.
 
-    Within one rank a process may keep a core for 100 ms: what works in short bursts needs a rank above.
+    Within one rank a process may keep a core for 100 ms: one that works in short bursts needs a higher rank.
     """
     try:
         for process in _family(pid):

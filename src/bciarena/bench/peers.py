@@ -1,8 +1,8 @@
-"""What others would play: the usual pipelines of the field as plain entries, for comparison on the same footing.
+"""Peers: the usual pipelines of the field as plain entries, for a comparison on equal terms.
 
-Here is what several contests share; each contest's own peers and tracks stand in its folder (bench.py). A peer is
-fitted on the training folder alone (``fit(sets)``) and has one window and, where it must tell nothing from something,
-one threshold, as such pipelines are commonly used. Thresholds are either learnt from the training folder or, where a
+This module has what several contests share; each contest's own peers and tracks are in its folder (bench.py). A peer is
+fitted on the training folder alone (``fit(sets)``) and has one window and, where it must detect something, one
+threshold, as such pipelines are commonly used. Thresholds are either learnt from the training folder or, where a
 contest releases none, set on development recordings in the peer's favour.
 """
 
@@ -24,13 +24,13 @@ OCCIPITAL = (42, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58)  # of the 64-row cap: P
 
 
 class RealTrack(NamedTuple):
-    """Real recordings below the folder given with --data: what they are, where to learn and where to be judged."""
+    """Real recordings below the folder given with --data: their name, the training folder and the scored one."""
 
     name: str
     train: str | None
     test: str
     short: bool = False  # so short that slow peers can play it
-    idle: bool = False  # nobody spells: alarms a minute are told
+    idle: bool = False  # nobody spells: alarms per minute are reported
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Bench:
     people : int
         How many simulated people are played; 0 for none.
     train, test : tuple of str, str
-        The sets of the simulated track; more than one training set lie side by side.
+        The sets of the simulated track; several training sets share a folder.
     blocks : int, optional
-        Blocks of each simulated set; what the text says unless given.
+        Blocks of each simulated set; default: what the text says.
     real : sequence of RealTrack
     peers : mapping of str to class
         Peers by their names on the page.
@@ -62,7 +62,7 @@ class Bench:
 
 
 def bench_of(challenge: str | Rulebook) -> Bench:
-    """What a contest is measured on, or nothing."""
+    """The contest's own bench, or an empty one."""
     return contest(challenge).part("bench", Bench, Bench())
 
 

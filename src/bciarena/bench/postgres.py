@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own in a temporary folder: for measuring and for tests, never for keeping anything."""
+"""A temporary PostgreSQL server, for measurements and tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def programs() -> Path | None:
 
 
 class Server:
-    """A cluster that listens on a free port of this machine, without durable writes; gone with its folder."""
+    """A cluster that listens on a free port of this machine, without durable writes; it vanishes with its folder."""
 
     def __init__(self, where: Path) -> None:
         self.bin = where
@@ -48,7 +48,7 @@ class Server:
             raise Fault(f"{program}: {done.stdout}{done.stderr}")
 
     def start(self) -> None:
-        # The server must not inherit our pipes: pg_ctl would seem never to end.
+        # The server must not inherit our pipes, or pg_ctl would never seem to end.
         options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=200"
         log = str(self.folder / "log")
         self._call("pg_ctl", "-D", str(self.folder / "data"), "-w", "-t", "60", "-l", log, "-o", options, "start")

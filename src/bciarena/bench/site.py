@@ -1,4 +1,4 @@
-"""How fast a full board comes: 1,000 teams, 50,000 submissions, 200 requests a second, on both databases."""
+"""How fast a full board is served: 1,000 teams, 50,000 submissions, 200 requests a second, on both databases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bciarena.processes import own_environment, own_python
 from bciarena.service.models import Account, Contest, Entry, Phase, Result, Submission, Team, Version
 
 TEAMS, SUBMISSIONS, PER_S, SECONDS = 1_000, 50_000, 200, 20
-LINES = 64  # open connections of the load
+LINES = 64  # open connections of the client
 START_S = 120.0
 
 
@@ -77,7 +77,7 @@ def fill(url: str) -> None:
 
 
 class Server:
-    """The site in a process of its own, by default without workers."""
+    """The site in a separate process, by default without workers."""
 
     def __init__(self, home: Path, url: str, workers: int = 0) -> None:
         with socket.socket() as probe:
@@ -102,7 +102,7 @@ class Server:
 
 
 async def load(port: int, path: str, per_s: float, seconds: float) -> tuple[list[float], int]:
-    """Ask at fixed moments, whatever the answers do; latencies in seconds from those moments, and a page's size."""
+    """Send requests at fixed times, however slow the answers; latencies from those times in s, and a page's size."""
     free: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
     for _ in range(LINES):
         free.put_nowait(await asyncio.open_connection("127.0.0.1", port))

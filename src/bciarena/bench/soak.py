@@ -65,19 +65,19 @@ def write_entry(folder: Path) -> Path:
 
 
 class Kept:
-    """A growing raw recording, looked at from outside."""
+    """A growing raw recording, observed from outside."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / RAW
 
     @property
     def next_n(self) -> int:
-        """Number of the sample that comes next, as channel 0 counts; 0 as long as there is none."""
+        """Number of the next sample, as counted by channel 0; 0 while there is none."""
         size_n = self.path.stat().st_size // ROW_BYTES if self.path.exists() else 0
         return size_n and int(np.fromfile(self.path, "<f4", 1)[0]) + size_n
 
     def holes(self) -> int:
-        """Samples after which the next one is not the next."""
+        """How many samples are not followed by the next one."""
         raw = np.memmap(self.path, "<f4", "r").reshape(-1, ROW_BYTES // 4)
         return int(np.count_nonzero(np.diff(raw[:, 0]) != 1))
 
@@ -92,7 +92,7 @@ class Source:
         self.noise = np.random.default_rng(0).normal(0, 20, (len(BOOK.channels), 25 * CHUNK_N)).astype(np.float32)
         self.sent = 0
         self.codes_s: list[float] = []  # time of every trial's code
-        # The fast one's time stamps lie in the past: no reader waits for them to come true.
+        # The fast source's time stamps are in the past, so that no reader waits for them.
         self.begin_s: float = self.lsl.local_clock() - (samples / BOOK.rate + 60 if fast else 0)
 
     def run(self) -> None:
@@ -123,7 +123,7 @@ class Source:
             return
         read_n = min(kept.next_n for kept in self.kept)
         if not read_n:
-            time.sleep(CHUNK_N / BOOK.rate)  # what is sent before anyone listens is gone: no hurry yet
+            time.sleep(CHUNK_N / BOOK.rate)  # what is sent before anyone listens is lost: no hurry yet
         while read_n and self.sent > read_n + AHEAD_N:
             time.sleep(0.002)
             read_n = min(kept.next_n for kept in self.kept)
@@ -134,7 +134,7 @@ class Source:
 
 
 class Look(NamedTuple):
-    """What was seen at one moment: memory of each part, and how far the recordings were behind."""
+    """One observation: memory of each part, and how far the recordings were behind."""
 
     at_s: float
     memory_mb: dict[str, float]
@@ -142,7 +142,7 @@ class Look(NamedTuple):
 
 
 def soak(seconds: float, fast: bool, folder: Path) -> dict[str, Any]:
-    """Run everything for so long (so much data, if fast) and compare its beginning with its end.
+    """Run everything for ``seconds`` (of data, if fast) and compare the beginning with the end.
 
     Early is from 1/12 to 1/6 of the time, late the last 1/12: for an hour, minutes 5 to 10 and 55 to 60.
     """
@@ -190,7 +190,7 @@ def soak(seconds: float, fast: bool, folder: Path) -> dict[str, Any]:
 
 
 def _look(sender: threading.Thread, source: Source, kept: dict[str, Kept], processes: dict[str, int]) -> list[Look]:
-    """Look once a second (four times, if fast) until all is sent."""
+    """Observe once a second (four times, if fast) until all is sent."""
     console, looks, told_s = Console(stderr=True), list[Look](), time.monotonic()
     while sender.is_alive():
         behind = {part: (source.lsl.local_clock() - source._at_s(k.next_n)) * 1e3 for part, k in kept.items()}
@@ -238,6 +238,6 @@ def rows(found: dict[str, Any], fast: bool) -> list[dict[str, Any]]:
 
 
 def main(minutes: float = 10.0, fast: bool = False) -> list[dict[str, Any]]:
-    """All measures, as rows."""
+    """All measurements, as rows."""
     with tempfile.TemporaryDirectory(prefix="arena-soak-") as place:
         return rows(soak(minutes * 60, fast, Path(place)), fast)

@@ -1,8 +1,8 @@
-"""Do intervals cover, and do boards keep their word? Measured with runs made by a model of its own.
+"""Do intervals cover the truth, and do boards keep their error rates? Measured on runs from a separate model.
 
-The model knows people, blocks and trials and shares nothing with the report: a person has an ability and a speed, a
-block moves both, a trial has its own difficulty, and answers come at random times. Runs are judged by the contests'
-score, intervals and groups are those of the report and the board, and the truth is the mean of many further runs.
+The model has people, blocks and trials and shares nothing with the report: a person has an ability and a speed, a block
+changes both, a trial has its own difficulty, and answers come at random times. Runs are scored by the contests' code,
+intervals and ranks are those of the report and the board, and the truth is the mean of many further runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHAPES = ((1, 1), (1, 2), (2, 1), (3, 2), (2, 6))
 RUNS = 40
 BOARDS = 40
 LEVELS = {"usual": 1.4, "near perfect": 4.0, "weak": 0.3}
-"""Ability of a middling person, in log odds."""
+"""Ability of an average person, in log odds."""
 TRIALS = 30
 
 
@@ -94,7 +94,7 @@ def score_file(book: Rulebook, trials: list[Trial]) -> dict[str, Any]:
 def coverage(
     book: Rulebook, level: float, shape: tuple[int, int], runs: int, seed: int, sets: int = 4, truths: int = 150
 ) -> dict[str, float]:
-    """Share of intervals that hold the truth: for the same people (score, and each share), and for new people."""
+    """Share of intervals that contain the truth: of the score and of each rate between 0 and 1."""
     from bciarena.report.statistics import intervals
 
     rng = np.random.default_rng([seed, *shape])
@@ -116,7 +116,7 @@ def coverage(
 
 
 def new_people(book: Rulebook, level: float, shape: tuple[int, int], runs: int, seed: int) -> float:
-    """Share of intervals for new people that hold the mean over all people."""
+    """Share of intervals for new people that contain the mean over all people."""
     from bciarena.report.statistics import intervals
 
     rng = np.random.default_rng([seed, *shape, 1])

@@ -66,7 +66,7 @@ def _decoders(write: Path | None, data: Path | None, quick: bool, kept: KeptRows
 
 
 def machine() -> str:
-    """What was measured on, in one line."""
+    """The machine measured on, in one line."""
     model = "unknown processor"
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -89,7 +89,7 @@ def _short(value: Any) -> str:
 
 
 def keep(path: Path, name: str, text: str) -> None:
-    """Replace what stands between the marks of a bench, or append it."""
+    """Replace the text between the marks of a bench, or append it."""
     begin, end = f"<!-- bench {name} -->", f"<!-- end {name} -->"
     page = path.read_text("utf-8") if path.exists() else "# Benchmarks\n"
     part = f"{begin}\nMeasured on {machine()}.\n\n{text}{end}"

@@ -10,8 +10,8 @@
 | when to answer | StoppingPolicy, fit_policy, and what it aims at: Itr, Target, Points, Weighted |
 
 Epochs are float arrays (trials, channels, n) in microvolts, with a filter bank (trials, bands, channels, n).
-``predict`` gives labels of the kind that ``fit`` was given. Needs
-scikit-learn and pyriemann: ``pip install 'bciarena[decode]'``.
+``predict`` returns labels of the kind given to ``fit``. Needs scikit-learn and pyriemann:
+``pip install 'bciarena[decode]'``.
 
 >>> import numpy as np
 >>> from bciarena.decoders import CCA

@@ -7,8 +7,8 @@ No trigger, no calibration. For windows of 1 to 4 s that end now::
                          ▲                                     └─► 4 s windows that leave no doubt ─┐
                          └──────────────────────────────────────────────────────────────────────────┘
 
-The template is there once a few trials were beyond doubt; it is learnt from whole trials, seen after the answer
-was given, so a wrong early answer teaches nothing wrong. Posterior and thresholds are fitted by
+The template is used once a few trials were beyond doubt; it is learnt from whole trials, after the answer was given,
+so a wrong early answer teaches nothing wrong. Posterior and thresholds are fitted by
 :mod:`bciarena.contests.speller.fit` and stored in ``asynchronous.json``.
 """
 
@@ -35,7 +35,7 @@ Complex = NDArray[np.complex128]
 
 @dataclass(frozen=True)
 class Settings:
-    """Few numbers, each with its reason.
+    """The speller's settings.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Settings:
     learn_cold, learn_warm : float
         Lead of a 4 s window from which a trial is learnt.
     template_after, taught_spread_hz
-        Trials needed before the template has a say, and how far apart their keys must lie (standard deviation).
+        Trials needed before the template is used, and how far apart their keys must be (standard deviation).
     latency_packets, trial_packets : int
         Response delay (0.16 s), and the least distance between two onsets (6 s).
     """
@@ -98,7 +98,7 @@ class AsynchronousSpeller:
         self.decision = OnsetDecision(policy, s.windows, packet_n / rate, s.latency_packets, s.trial_packets)
         self._shares = np.array(s.windows) / s.windows[-1]
         shared = [low_pass(s.band_high_hz, rate), notch(50.0, 6.0, rate), notch(60.0, 4.0, rate)]
-        # The last band keeps the phases of low harmonics nearly as they are; it feeds the template only.
+        # The last band hardly changes the phases of low harmonics; it is for the template only.
         bands = [high_pass(low, rate) for low in s.band_lows_hz] + [high_pass(5.0, rate, order=2)]
         self.bank = FilterBank(shared, bands, channels)
         self.cca = SlidingFBCCA(freqs_hz, rate, packet_n, s.windows, s.band_lows_hz, channels, s.harmonics, s.skip_hz)
@@ -157,7 +157,7 @@ class AsynchronousSpeller:
 
     def scores(self) -> Array:
         """Standard deviations above background of every key in every window that fits, (windows, K)."""
-        # -log(1 - r^2) is how much likelier the data are with the key's references than without.
+        # -log(1 - r^2) is how much more likely the data are with the key's references than without.
         gain = -np.log(1 - np.minimum(self.cca.scores(), 0.995))
         # Bands overlap: in idle EEG the sum of five standardised scores, over sqrt(5), has a deviation of 1.53.
         total = self.background.standardise(gain).sum(axis=1) / (np.sqrt(5) * 1.53)
@@ -172,7 +172,7 @@ class AsynchronousSpeller:
         return float(np.median(self._leads[-15:])) if self._warm() else np.nan
 
     def _warm(self) -> bool:
-        """Whether the template may speak: alpha waves may pass for a flicker, too, but always for the same few keys."""
+        """Whether to use the template: alpha waves can look like a flicker, but always like the same few keys."""
         known = self.template.trials >= self.settings.template_after
         return known and float(np.std(self.cca.harmonics_hz[self._taught, 0])) > self.settings.taught_spread_hz
 

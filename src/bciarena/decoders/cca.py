@@ -111,10 +111,10 @@ def canonical_correlations(X: ArrayLike, bases: Array) -> Array:
 
 
 def largest_correlation(X: Array, bases: Array) -> Array:
-    """Square of the largest canonical correlation, (..., targets): as above, but quicker.
+    """Square of the largest canonical correlation, (..., targets): as above, but faster.
 
-    The largest eigenvalue of the smaller Gram matrix by repeated squaring: 2^5 power steps leave an error below
-    the sampling error of any correlation by orders of magnitude, at a third of the price of singular values.
+    The largest eigenvalue of the smaller Gram matrix by repeated squaring: 2^5 power steps leave an error orders of
+    magnitude below the sampling error of any correlation, at a third of the cost of singular values.
     """
     q = row_basis(X)
     targets, n, width = bases.shape
@@ -183,7 +183,7 @@ class CCA(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class FBCCA(CCA):
-    """Filter-bank CCA [1]_: the squared correlations of several bands, weighed by ``m**-a + b``.
+    """Filter-bank CCA [1]_: the squared correlations of several bands, weighted by ``m**-a + b``.
 
     Epochs are (trials, bands, channels, n), filtered by the caller
     (:class:`~bciarena.decoders.filters.FilterBank`), so that the same filters serve a stream and a set of epochs.

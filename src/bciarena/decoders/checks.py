@@ -1,4 +1,4 @@
-"""What every decoder asks of its input, said in one line when it is not so."""
+"""What every decoder requires of its input, with one-line errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bciarena.errors import BadInput
 
 
 def check_epochs(X: ArrayLike, n: int | None = None, ndim: int = 3) -> NDArray[np.float64]:
-    """Epochs as float64 of the wanted number of axes, finite; shorter ones than fitted are refused."""
+    """Epochs as finite float64 with ``ndim`` axes; those shorter than fitted are refused."""
     epochs = np.asarray(X, dtype=np.float64)
     if epochs.ndim != ndim:
         axes = "(trials, channels, n)" if ndim == 3 else "(trials, bands, channels, n)"
@@ -19,7 +19,7 @@ def check_epochs(X: ArrayLike, n: int | None = None, ndim: int = 3) -> NDArray[n
     if n is not None and epochs.shape[-1] != n:
         raise BadInput(f"epochs have {epochs.shape[-1]} samples, the decoder was fitted for {n}")
     if not np.isfinite(epochs).all():
-        raise BadInput("epochs hold NaN or infinite samples: repair or leave out those trials")
+        raise BadInput("epochs contain NaN or infinite samples: repair or leave out those trials")
     return epochs
 
 
@@ -29,7 +29,7 @@ def target_labels(y: ArrayLike | None, targets: int) -> NDArray[Any]:
         return np.arange(targets)
     found = np.unique(np.asarray(y))
     if len(found) != targets:
-        raise BadInput(f"{targets} frequencies, but y holds {len(found)} labels: give trials of every target, or no y")
+        raise BadInput(f"{targets} frequencies, but y has {len(found)} labels: give trials of every target, or no y")
     return found
 
 

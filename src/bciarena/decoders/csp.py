@@ -29,7 +29,7 @@ class CSP(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Filters taken from each end of the spectrum, per class (for two classes: in all).
     shrink : float
         Shrinkage of the class covariances. Without any, many channels and few trials give directions of hardly any
-        power, which look telling in training and move from one day to the next.
+        power, which look informative in training and change from one day to the next.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class CSP(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.unique(labels)
         if len(self.classes_) < 2:
             raise BadInput(f"CSP needs two classes, got only {self.classes_.tolist()}")
-        # Each trial counts alike, however loud it is.
+        # Each trial counts equally, however strong its signal.
         covs = epochs @ epochs.transpose(0, 2, 1)
         power = np.trace(covs, axis1=1, axis2=2)
         if np.any(power <= 0):
@@ -81,7 +81,7 @@ class CSP(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class FBCSP(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Filter-bank CSP: CSP in several bands, then the features that tell most about the class [1]_.
+    """Filter-bank CSP: CSP in several bands, then the features that are most informative about the class [1]_.
 
     Parameters
     ----------

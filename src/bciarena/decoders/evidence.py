@@ -11,7 +11,7 @@ This layer and its other half, :mod:`bciarena.decoders.stopping`, serve all five
     policy.decide(posterior, t_s) -> answer index, or None to wait
 
 While a match runs, the entry computes one log-score per expert and class at its decision times, asks
-``pool.posterior(scores, t_s)`` for a posterior, may weigh it with what it knows about the block
+``pool.posterior(scores, t_s)`` for a posterior, may combine it with what it knows about the block
 (:class:`BlockBalance`: classes that come equally often; :class:`BlockState`: one side per block), and asks
 ``policy.decide``. The speller is not told when a trial begins: there :class:`~bciarena.decoders.onset.OnsetPool` takes
 the pool's place, with idle as one more class. Everything here is plain numbers: ``to_dict`` / ``from_dict`` make them
@@ -46,8 +46,8 @@ class LogPool:
     """Logarithmic opinion pool of experts with weights that change over time [1]_.
 
     The posterior at time t is ``softmax(sum_e w_e(t) * score_e(t))``. The weights are not negative and
-    piecewise linear between a few knots; they are fitted by maximum likelihood, with a pull towards a common,
-    constant weight, so that a few dozen trials do not bend them. With one expert this is temperature scaling
+    piecewise linear between a few knots; they are fitted by maximum likelihood, with a penalty for leaving a common,
+    constant weight, so that a few dozen trials do not distort them. With one expert this is temperature scaling
     [2]_ with a temperature that changes over time.
 
     Parameters
@@ -55,7 +55,7 @@ class LogPool:
     knots : int
         Number of knots between the first and the last time.
     pull : float
-        Strength of the pull, in trials.
+        Strength of that penalty, in trials.
 
     References
     ----------
@@ -86,7 +86,7 @@ class LogPool:
         grid = np.asarray(times_s, dtype=float)
         _check_scores(array, labels, grid)
         array = array - array.mean(axis=-1, keepdims=True)
-        # Each expert gets unit spread, so that one pull suits log-probabilities and correlations alike.
+        # Each expert gets unit spread, so that one penalty suits log-probabilities and correlations alike.
         scale = array.std(axis=(1, 2, 3))
         if np.any(scale <= 0):
             raise BadInput(f"expert {int(np.argmin(scale))} gives the same score to every class: leave it out")
@@ -160,12 +160,12 @@ class LogPool:
 
 
 class BlockBalance:
-    """What a block with equally many trials of each class says about the next trial.
+    """What a block with equally many trials of each class implies for the next trial.
 
-    A shuffled block holds n trials of each of K classes. The state is how many trials of each class have
-    been; its distribution is filtered exactly, and the prior of the next trial is the share of each class
-    among the trials left. How long the block is need not be known: each n in ``per_class`` is a hypothesis, weighed by
-    how well it explains what came so far.
+    A shuffled block has n trials of each of K classes. The state is how many trials of each class there have been; its
+    distribution is filtered exactly, and the prior of the next trial is the share of each class among the trials left.
+    The block's length need not be known: each n in ``per_class`` is a hypothesis, weighted by how well it explains
+    what came so far.
 
     Parameters
     ----------
@@ -236,14 +236,14 @@ class BlockBalance:
                         after[step] = after.get(step, 0.0) + p * (n - state[k]) / left * given[k]
             mass = sum(after.values())
             evidence[i] = self._weight[i] * mass
-            # States of no weight are dropped: it keeps a block of 30 trials at a few hundred states.
+            # Negligible states are dropped, which leaves a few hundred for a block of 30 trials.
             self._states[i] = {s: p / mass for s, p in after.items() if p > 1e-7 * mass} if mass > 0 else {}
         self._weight = evidence / evidence.sum() if evidence.sum() > 0 else np.eye(len(evidence))[-1]
         self._seen += 1
 
 
 class BlockState:
-    """A hidden state that holds for a whole block, such as the side in rehab.
+    """A hidden state that is constant over a whole block, such as the side in rehab.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def _check_scores(scores: Floats, truth: Ints | NDArray[Any], times_s: Floats) -
             f"scores have shape {scores.shape}; expected (experts, {len(truth)} trials, {len(times_s)} times, classes)"
         )
     if not np.isfinite(scores).all():
-        raise BadInput("scores hold NaN or infinity")
+        raise BadInput("scores contain NaN or infinity")
     if len(truth) < 2 or truth.min() < 0 or truth.max() >= scores.shape[-1]:
         raise BadInput(f"truth must be class indices 0..{scores.shape[-1] - 1} of two trials or more")
     if np.any(np.diff(times_s) <= 0):

@@ -1,7 +1,7 @@
 """Causal filter banks that keep their state from packet to packet.
 
-A filter that sees a block in packets of ten samples gives the same output as one that sees it whole, to
-the last bit but rounding: the state of every section is carried over. Nothing here looks ahead.
+A filter that sees a block in packets of ten samples gives the same output, up to rounding, as one that sees it whole:
+the state of every section is carried over. Nothing here looks ahead.
 
 A packet goes through all bands in one matrix product: filtering is linear in samples and state. Calls of
 ``sosfilt``, one per band, would cost the speller thirty times as much.
@@ -120,7 +120,7 @@ class FilterBank:
         if x.ndim != 2 or x.shape[0] != self.channels:
             raise BadInput(f"the filter bank was made for {self.channels} channels, the packet is {x.shape}")
         if self._level is None:
-            # The first sample is taken as the zero line: an offset of millivolts would ring through the high-pass.
+            # The first sample is taken as zero: an offset of millivolts would make the high-pass ring.
             first = x[:, :1] if x.shape[1] else np.zeros((self.channels, 1))
             self._level = np.where(np.isfinite(first), first, 0.0)
             self._last = np.zeros((self.channels, 1))

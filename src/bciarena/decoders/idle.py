@@ -1,9 +1,9 @@
-"""What scores look like when nobody attends anything: the yardstick of an asynchronous decoder.
+"""What scores look like when nothing is attended: the baseline of an asynchronous decoder.
 
 A correlation of 0.6 with 10 Hz means little for somebody with strong alpha waves and much for somebody without. So a
 score counts in standard deviations above what this person's own EEG gives at that window length, that band and that
-key. Everybody starts from a population's values and moves to his own: the level common to all keys within seconds
-(40 keys tell it at once), each key's own departure from it within a minute or two.
+key. Everybody starts from a population's values and moves to their own: the level common to all keys within seconds
+(40 keys give it at once), each key's own deviation from it within a minute or two.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Background:
     key_mean, key_variance : array (rows, ..., keys)
         Each key's mean and variance in units of that level: alpha waves lift the keys around 10 Hz.
     prior_n, memory_n : (float, float)
-        Number of updates the prior counts for, and most updates the past counts for: of the level, of the keys.
+        How many updates the prior counts for, and the past at most: of the level, of the keys.
     clip : float
         An update is held within this many standard deviations: a key that flickers now must not become its own
         background.
@@ -50,7 +50,7 @@ class Background:
         return self._key.standardise(self._level.standardise(scores))
 
     def reopen(self) -> None:
-        """A new block: eyes may be closed now that were open. What was learnt is kept, but with doubt."""
+        """A new block: eyes that were open may be closed now. What was learnt is kept with less weight."""
         self._level.reopen()
         self._key.reopen()
 

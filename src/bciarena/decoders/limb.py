@@ -1,9 +1,9 @@
 """Two movements of each arm, a block being one arm: the side is inferred over the block, the movement per trial.
 
-The *movement* is told by tangent vectors of the trial, centred on the person's block of that side, with weights that
-all blocks share plus a block's own part. The *side* cannot be learnt from a person's own training (there it is
+The *movement* is classified from tangent vectors of the trial, centred on the person's block of that side, with weights
+that all blocks share plus a block's own part. The *side* cannot be learnt from a person's own training (there it is
 confounded with the block: everything that drifts between two blocks looks like a side), so it comes from the other
-people's weights; trial after trial its evidence adds up, beginning from the order in which sides came in training.
+people's weights; its evidence accumulates over trials, starting from the order of sides in training.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Ints = NDArray[np.int64]
 
 FOLDS = 4
 OWN, RIDGE = 3.0, 0.5
-ORDER_TRUST = 0.9  # how sure the order of sides in training makes us before a trial is seen
-SIDE_TRUST = 0.5  # trials of one block are alike: two of them count as one witness
-INERTIA = 10.0  # trials that training weighs against the block when movement scores are recentred
+ORDER_TRUST = 0.9  # confidence in the order of sides in training, before a trial is seen
+SIDE_TRUST = 0.5  # trials of one block are alike: two of them count as one
+INERTIA = 10.0  # weight of training, in trials, against the block when movement scores are recentred
 LABELS = np.array([[1, 3], [2, 4]])  # [side][movement]: left, right; flexion, fist
 GAIN = tuple(tuple(1.0 if a == t else 0.5 * (a % 2 == t % 2) for a in range(4)) for t in range(4))
 

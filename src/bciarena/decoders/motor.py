@@ -3,7 +3,7 @@
 Two experts look at a trial. The *slow* one sees the potentials below 10 Hz from the cue on (evoked responses,
 readiness potentials; fast but weak), the *power* one the covariance between 8 and 30 Hz (desynchronisation over the
 motor cortex; slow but strong), as a tangent vector at the person's own mean. Each is a :class:`PooledRidge` per
-decision time over everyone's trials; :class:`~bciarena.decoders.evidence.LogPool` weighs the two over time.
+decision time over everyone's trials; :class:`~bciarena.decoders.evidence.LogPool` weights the two over time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class MotorSetup:
-    """What is looked at, and when.
+    """Which features are used, and when.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class MotorSetup:
     times : tuple of int
         Decision times in packets after the trial's start.
     slow_hz, slow_order
-        Band of the slow potentials; gentle edges, since a steep high-pass bends a step.
+        Band of the slow potentials; gentle edges, since a steep high-pass distorts a step.
     power_hz : tuple of bands
         Bands whose covariance is taken.
     power_from, power_least : int
@@ -88,8 +88,8 @@ class MotorSetup:
 class MotorStream:
     """Features of the running trial, fed packet by packet.
 
-    A packet of another length than ``packet_n`` (the last of a block) is taken as it is: its mean and its mean outer
-    product still stand for one packet.
+    A packet of another length than ``packet_n`` (the last of a block) is used as it is: its mean and its mean outer
+    product still count as one packet.
     """
 
     def __init__(self, setup: MotorSetup) -> None:
@@ -109,7 +109,7 @@ class MotorStream:
         self._start = 0
 
     def push(self, packet: Floats) -> None:
-        """Take in a packet (rows, n); rows beyond the setup's (trigger, eyes) are not looked at."""
+        """Take in a packet (rows, n); rows beyond the setup's (trigger, eyes) are ignored."""
         eeg = np.asarray(packet, dtype=float)[self._rows]
         if eeg.shape[1] == 0:
             return

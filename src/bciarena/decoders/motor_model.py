@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 SLOW_RIDGE, POWER_RIDGE = 1.0, 0.3
 STRANGER = 0
 SLOW_WHITENING = 0.3  # slow potentials are whitened gently: their strong directions (eyes, cue) carry the answer
-INERTIA = 15.0  # trials that training weighs against the run when scores are recentred
+INERTIA = 15.0  # weight of training, in trials, against the run when scores are recentred
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class MotorModel:
     objective : Objective
         The score that the stopping policy is fitted for.
     slow_until : int
-        Packets after which slow potentials are no longer looked at.
+        Packets after which slow potentials are no longer used.
     own : float
         See :class:`PooledRidge`.
     """
@@ -103,7 +103,7 @@ class MotorModel:
         self.per_class_ = _balance(data)
         if self.objective is not None:
             posteriors = self.pool_.posteriors(scores, self.setup.times_s)
-            # Of each person and block, by trials left out: for whoever goes on from here.
+            # Of each person and block, by trials left out: for further fits on top of this one.
             self.left_out_: dict[tuple[int, int], Floats] = {
                 (n, b): posteriors[(data.person == n) & (data.block == b)]
                 for n in people
@@ -141,7 +141,7 @@ class MotorModel:
         return model
 
     def _in_block_order(self, posteriors: Floats, data: _Features) -> Floats:
-        """Posteriors as a match would have them, with what the block's earlier trials tell."""
+        """Posteriors as a match would have them, including what the block's earlier trials imply."""
         if not self.per_class_:
             return posteriors
         out = posteriors.copy()
@@ -155,7 +155,7 @@ class MotorModel:
         return out
 
     def _expected(self, posteriors: Floats, truth: Ints, data: _Features) -> dict[str, float]:
-        """What the policy reached on training trials left out: told to the user, not used."""
+        """What the policy reached on training trials left out: for the user's information only."""
         answer, length = self.policy_.play(posteriors, self.setup.times_s)
         assert self.objective is not None
         each = [
@@ -173,8 +173,8 @@ class MotorPlayer:
     """Plays one stream: packets in, posteriors at decision times out.
 
     Scores are recentred while it runs: over trials whose classes come equally often each class's mean score is
-    zero, so a mean that drifts away from it is a change of the person or the cap, and is taken off. Where trials are
-    of other kinds too, it is not: give ``recentre=False``.
+    zero, so a mean that drifts away from it is a change of the person or the cap, and is subtracted. Where there are
+    other kinds of trials as well, this does not hold: give ``recentre=False``.
     """
 
     def __init__(self, model: MotorModel, recentre: bool = True) -> None:
@@ -187,7 +187,7 @@ class MotorPlayer:
         self._in_trial = False
 
     def start_block(self, person: int) -> None:
-        """A new block, maybe of another person; one never met is played with what all share."""
+        """A new block, maybe of another person; an unknown one is played with what all share."""
         self.stream.restart()
         if person != self._person:
             self._person = person

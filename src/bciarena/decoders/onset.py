@@ -1,8 +1,8 @@
-"""Evidence for a flicker that nobody announced: it may have begun with any of the windows that end now.
+"""Evidence for an unannounced flicker, which may have begun with any of the windows that end now.
 
 Part of the shared layer (:mod:`bciarena.decoders.evidence`, :mod:`bciarena.decoders.stopping`): standardised scores
 of windows of several lengths become one posterior over keys and idle, which a
-:class:`~bciarena.decoders.stopping.StoppingPolicy` takes with the length of the likeliest window as its time.
+:class:`~bciarena.decoders.stopping.StoppingPolicy` uses with the length of the most likely window as its time.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class OnsetPool:
 
     - nobody attends it: standard normal up to a knee, an exponential tail beyond, because EEG has bursts;
     - attended since the window's beginning: normal around a level that grows with the window as a power of its
-      length; above the level all scores are as good.
+      length; above the level all scores count the same.
 
     The level is the person's own once it is known (`usual`, what their whole trials scored), else a wide guess. Keys
-    and windows compete in one softmax against idle, so a neighbour that leaks and a window that begins too early or
-    too late lose to the one that fits.
+    and windows compete in one softmax against idle, so a neighbouring key that leaks, and a window that begins too
+    early or too late, lose to the one that fits.
 
     Parameters
     ----------
@@ -101,14 +101,14 @@ class OnsetPool:
 
 
 def key_posterior(log_odds: Floats, answered: NDArray[np.bool_] | None = None) -> tuple[Floats, int]:
-    """Posterior over keys and, last, idle; and the window in which the best key stands best.
+    """Posterior over keys and, last, idle; and the window that is best for the best key.
 
     Parameters
     ----------
     log_odds : array, shape (windows, keys)
         From :meth:`OnsetPool.log_odds`.
     answered : array of bool, shape (windows, keys), optional
-        What an answer given already explains: it counts as idle, no further answer is wanted for it.
+        What an earlier answer already explains: it counts as idle and needs no further answer.
 
     Returns
     -------
@@ -127,9 +127,9 @@ def key_posterior(log_odds: Floats, answered: NDArray[np.bool_] | None = None) -
 class OnsetDecision:
     """Which answers to give on a stream of log odds, and when.
 
-    An answer explains its key, and its neighbours, in all windows that begin before the next trial can: they ask for
-    no further answer. Other keys may still be answered, for the first may have been a false alarm; within one trial
-    a second report changes nothing.
+    An answer explains its key and its neighbours in all windows that begin before the next trial can: they need no
+    further answer. Other keys may still be answered, since the first may have been a false alarm; within one trial a
+    second report changes nothing.
 
     Parameters
     ----------

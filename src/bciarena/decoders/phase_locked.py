@@ -1,8 +1,8 @@
 """A flicker whose onset is known: which of a few close frequencies, or none, as log-likelihood ratios.
 
-Left and right are 0.1 Hz apart: their powers look alike for ten seconds, their phases part within two. The phase of
-a response to a stimulus of known phase is the person's own but always the same, so it is learnt: the amplitude of each
-harmonic on each channel is a complex Gaussian whose mean starts at nothing and sharpens with every trial.
+Left and right are 0.1 Hz apart: their powers look alike for ten seconds, their phases diverge within two. The phase of
+a person's response to a stimulus of known phase is always the same, so it is learnt: the amplitude of each harmonic on
+each channel is a complex Gaussian whose mean starts at zero and becomes more precise with every trial.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class PhaseLockedFlicker:
     channels : int
         Occipital channels C.
     harmonics : int
-        Harmonics H looked at.
+        Number of harmonics H.
     side_hz : sequence of float
         Distances at which the noise is measured while a trial runs.
     latency_s : float
-        Rough delay of the response: what comes before is not looked at.
+        Rough delay of the response: what comes before is ignored.
     prior_snr : sequence of float
         Expected power of each harmonic's response over the noise power of one sample, before anything is known.
     vary : float
@@ -118,7 +118,7 @@ class PhaseLockedFlicker:
         self._noise_n = keep * self._noise_n + 1
 
     def start(self, onset_n: int) -> None:
-        """A trial opened at sample `onset_n` of the block; all its samples are yet to come, but for its packet's."""
+        """A trial opened at sample `onset_n` of the block; all its samples but those of its packet are yet to come."""
         self._onset = onset_n
         self._restart(onset_n)
 

@@ -1,4 +1,4 @@
-"""One linear classifier for many people: what they share, and what is each one's own."""
+"""One linear classifier for many people: a shared part and an individual one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Person s answers with ``w_shared + w_s``. Both are fitted at once: in the dual this is ridge regression on class
     indicators with the kernel ``(1 + own * [same person]) <x, x'>``, so a few hundred trials of thousands of
-    features take milliseconds. A person never met gets the shared part.
+    features take milliseconds. An unknown person gets the shared part.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if x.ndim != 2 or len(x) != len(labels) or len(who) != len(labels):
             raise BadInput(f"features {x.shape}, {len(labels)} labels and {len(who)} persons do not fit together")
         if not np.isfinite(x).all():
-            raise BadInput("features hold NaN or infinity")
+            raise BadInput("features contain NaN or infinity")
         self.classes_ = np.unique(labels)
         if len(self.classes_) < 2:
             raise BadInput(f"two classes are needed, got only {self.classes_.tolist()}")
@@ -61,7 +61,7 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def weights(self, person: int | None = None) -> Floats:
-        """Weights (features, classes) for a person, or for a stranger."""
+        """Weights (features, classes) for a person, or for an unknown one."""
         own = self.own_.get(person) if person is not None else None
         return self.shared_ if own is None else self.shared_ + own
 

@@ -1,8 +1,7 @@
 """Covariance matrices as points of a curved space: tangent vectors, alignment, augmented covariances.
 
-pyriemann computes means and classical estimators; what is added here is what a packet-by-packet match needs:
-covariances of any rank made safe, tangent vectors fast enough for every packet, and a centre that follows a
-subject while the run goes on.
+pyriemann has means and classical estimators; added here is what a packet-by-packet match needs: covariances of any
+rank, tangent vectors fast enough for every packet, and a centre that follows a subject during the run.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def covariances(epochs: ArrayLike, shrink: float = 0.0) -> Floats:
     if x.ndim != 3 or x.shape[2] < 2:
         raise BadInput(f"epochs have shape {x.shape}; expected (trials, channels, samples)")
     if not np.isfinite(x).all():
-        raise BadInput("epochs hold NaN or infinity: leave such trials out before fitting")
+        raise BadInput("epochs contain NaN or infinity: leave such trials out before fitting")
     return shrunk(x @ x.transpose(0, 2, 1) / x.shape[2], shrink)
 
 
@@ -48,7 +47,7 @@ def whitening(cov: Floats, ridge: float = 0.01) -> Floats:
     """Inverse square root of a covariance of any rank, shape (channels, channels).
 
     ``ridge`` times the mean power is added first: interpolated electrodes, average reference and dead channels
-    leave directions without power, and rounding noise in them must not be blown up. A flat channel stays flat.
+    leave directions without power, and rounding noise in them must not be amplified. A flat channel stays flat.
     """
     power = np.trace(cov) / len(cov)
     if not np.isfinite(power) or power <= 0:
@@ -72,7 +71,7 @@ def half_vector(matrices: Floats) -> Floats:
 
 
 class TangentSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Tangent vectors of covariances at a reference point [1]_, the reference being allowed to move.
+    """Tangent vectors of covariances at a reference point [1]_, which may move.
 
     ``log(W C W)`` with W the inverse square root of the reference: with the reference at a subject's own mean this
     is Riemannian (or Euclidean) alignment [2]_ [3]_, and vectors of different people may be pooled.
@@ -86,7 +85,7 @@ class TangentSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ridge : float
         See :func:`whitening`.
     inertia : float
-        Covariances that the training reference weighs against those of :meth:`recentre`.
+        Weight of the training reference, in covariances, against those of :meth:`recentre`.
 
     References
     ----------
@@ -111,7 +110,7 @@ class TangentSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if covs.ndim != 3 or covs.shape[1] != covs.shape[2] or len(covs) == 0:
             raise BadInput(f"covariances have shape {covs.shape}; expected (trials, channels, channels)")
         if not np.isfinite(covs).all():
-            raise BadInput("covariances hold NaN or infinity")
+            raise BadInput("covariances contain NaN or infinity")
         safe = shrunk(covs, self.shrink)
         if np.linalg.eigvalsh(safe).min() <= 0:
             raise BadInput(
@@ -147,7 +146,7 @@ def geodesic(one: Floats, other: Floats, share: float) -> Floats:
 
 
 def mean_covariance(covs: Floats, metric: str = "riemann") -> Floats:
-    """Mean of covariances (trials, channels, channels) in a metric of pyriemann's."""
+    """Mean of covariances (trials, channels, channels) in one of pyriemann's metrics."""
     try:
         from pyriemann.geometry.mean import gmean
     except ImportError:  # its name before pyriemann 0.12

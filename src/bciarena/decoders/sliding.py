@@ -1,7 +1,7 @@
 """Filter-bank CCA on a stream: windows that end now, of several lengths, for all targets, every packet.
 
 Sums over a window are differences of running sums, so a packet costs the same whatever the windows' lengths:
-nothing is computed twice. All windows that fit are answered at once: arrays this small cost more in calls than in work.
+nothing is computed twice. All windows that fit are computed at once: with arrays this small the calls cost most.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SlidingFBCCA:
         Window lengths, in packets, ascending.
     band_lows_hz : sequence of float
         Lower edge of each of the B bands: a band is compared with the harmonics that lie in it, so that strong alpha
-        waves, which leak through the edge, are no evidence in the bands above them.
+        waves, which leak through the edge, do not count in the bands above them.
     channels, harmonics : int
         Sizes C, H.
     skip_hz : sequence of (line_hz, distance_hz)
@@ -67,7 +67,7 @@ class SlidingFBCCA:
         self._in_band = self.usable & (self.harmonics_hz >= lows[:, None, None] - 0.5)  # (B, K, H)
         if not self.usable.any(axis=1).all():
             raise BadInput("a target has no harmonic left away from the mains")
-        # 12.2 Hz loses its 4th and 5th harmonic to 50 and 60 Hz: then the highest one below the band stands in.
+        # 12.2 Hz loses its 4th and 5th harmonic to 50 and 60 Hz: then the highest one below the band is used instead.
         highest = self.usable & (np.cumsum(self.usable[:, ::-1], axis=1)[:, ::-1] == 1)
         self._in_band |= highest & ~self._in_band.any(axis=2, keepdims=True)
         if self.windows != sorted(self.windows):
@@ -118,7 +118,7 @@ class SlidingFBCCA:
         self.packets += 1
 
     def _then(self) -> tuple[NDArray[np.int64], Complex]:
-        """Where the running sums before each window that fits stand, and what turns phases to its start."""
+        """Where the running sums before each window that fits are, and the phase rotation to its start."""
         n = np.searchsorted(self._lengths, self.packets, side="right")
         return (self.packets - self._lengths[:n]) % self._depth, (self._phase * self._back[:n]).conj()
 

@@ -1,4 +1,4 @@
-"""Spatio-temporal equalisation: the background EEG made white in space and time before anything else."""
+"""Spatio-temporal equalisation: first of all the background EEG is whitened in space and time."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class STE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         white = self.equalizer_.transform(X)
         flat, counts = self._references(white.shape[-1])
         energy = ((white @ flat) ** 2).reshape(len(white), white.shape[1], len(counts), -1).sum(axis=(1, 3))
-        # Each reference takes half a unit per channel of pure noise: targets with fewer of them are not at a loss.
+        # Each reference gains half a unit per channel from pure noise: subtracted, so that their number does not matter.
         free = counts * white.shape[1]
         return np.asarray((energy - free) / 2)
 

@@ -65,9 +65,9 @@ class Itr:
         Class index -> what counts as the same answer (liveness: real or not, whichever person).
     max_fpr : float, optional
         Share of idle trials (truth -1) that may get an answer. Above it the score is negative, so that a
-        search still finds its way back.
+        search can still improve.
     prior_trials : float
-        Chance-level trials mixed into the accuracy: keeps a lucky handful of trials from looking perfect.
+        Chance-level trials mixed into the accuracy, so that a few lucky trials do not look perfect.
     """
 
     classes: int
@@ -115,7 +115,7 @@ class Target:
 
     The expected score of a block of ``block_n`` trials that draws from the group's trials: the chance that at
     least ``ceil(share * block_n)`` are right (binomial), times the rate at which right answers come. A smooth
-    stand-in for the cliff, which a few training blocks could not locate.
+    substitute for the step, which a few training blocks could not locate.
     """
 
     share: float = 0.8
@@ -242,8 +242,8 @@ def fit_policy(
     group : array, shape (trials,), optional
         What the score is taken over before it is averaged: the person (or the block) of each trial.
     weight : array, shape (trials,), optional
-        Weight of each trial's group. Own trials heavier than other people's give a personal policy that leans
-        on the common one.
+        Weight of each trial's group. Giving a person's own trials more weight than others' yields a personal policy
+        that leans on the common one.
     forced, gain, idle
         See :class:`StoppingPolicy`. ``idle`` is the class index that stands for "no answer wanted".
     grid_n : int
@@ -276,7 +276,7 @@ def fit_policy(
         for g in range(len(groups)):
             rows = member == g
             scores[i, g] = objective(labels[rows], answer[rows], length[rows])
-        # Where waiting costs nothing (a floor, no time term), the longer look is the safer one.
+        # Where waiting costs nothing (a floor, no time term), a later decision is safer.
         scores[i] += 1e-6 * length.mean()
     fixed = np.array([p.forced and p.start > 1 for p in family])
     return family[_choose(scores, share, fixed)]
@@ -313,7 +313,7 @@ def _policies(
     family: list[StoppingPolicy] = []
     if forced:
         family += [StoppingPolicy(t, t, 2.0, 2.0, True, gain, idle) for t in times_s.tolist()]
-    # Levels at equal steps of log-odds between the middling and the surest confidence seen.
+    # Levels at equal steps of log-odds between the median and the highest confidence seen.
     low, high = np.quantile(confidence, [0.2, 0.999])
     odds = np.linspace(_logit(float(low)), _logit(float(high)), grid_n)
     levels = (1 / (1 + np.exp(-odds))).tolist()

@@ -1,4 +1,4 @@
-"""Task-discriminant component analysis: one set of spatio-temporal filters that parts all targets (TDCA)."""
+"""Task-discriminant component analysis: one set of spatio-temporal filters that separates all targets (TDCA)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class TDCA(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(self.classes_) < 2:
             raise BadInput("a discriminant needs trials of two targets or more")
         if len(epochs) <= len(self.classes_):
-            raise BadInput("one trial per target has no spread within a target: give two of some at least")
+            raise BadInput("one trial per target has no spread within a target: give at least two of some")
         self.n_ = epochs.shape[-1]
         refs = references(self.freqs_hz, self.rate, self.n_, self.harmonics, self.phases, self.skip_hz)
         self.bases_ = reference_bases(refs)

@@ -16,7 +16,7 @@ Complex = NDArray[np.complex128]
 
 
 class HarmonicTemplate:
-    """Complex patterns per harmonic, with the noise they stand in.
+    """Complex patterns per harmonic, and the noise.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class HarmonicTemplate:
     def _fit(self) -> None:
         noise = self._noise / np.maximum(self._noise_count, 1)[:, None, None]
         level = np.trace(noise, axis1=1, axis2=2).real / self.channels
-        # A tenth of the mean power on the diagonal: a spatial filter from a handful of trials must not be sharp.
+        # A tenth of the mean power on the diagonal, since a spatial filter from a few trials would overfit.
         noise = noise + (0.1 * level + 1e-12)[:, None, None] * np.eye(self.channels)
         inverse = np.linalg.inv(noise)
         trials = np.stack(self._amplitudes)  # (T, H, C)
@@ -91,7 +91,7 @@ class HarmonicTemplate:
         self.mean = mean
         filters = np.einsum("hcd,hd->hc", inverse, mean)
         energy = np.einsum("hc,hc->h", mean.conj(), filters).real
-        # A mean over few trials carries noise energy of its own: channels / samples averaged.
+        # A mean over few trials contains noise energy: channels / samples averaged.
         samples = float((weights * np.asarray(self._lengths)).sum() ** 2 / (weights**2 * self._lengths).sum())
         shrink = np.clip(1 - self.channels / samples / np.maximum(energy, 1e-12), 0.0, 1.0)
         self.filters = filters * shrink[:, None]
