@@ -127,7 +127,7 @@ class STE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         white = self.equalizer_.transform(X)
         flat, counts = self._references(white.shape[-1])
         energy = ((white @ flat) ** 2).reshape(len(white), white.shape[1], len(counts), -1).sum(axis=(1, 3))
-        # Each reference gains half a unit per channel from pure noise: subtracted, so that their number does not matter.
+        # Each reference gains half a unit per channel from pure noise; subtracted, so that their number has no effect.
         free = counts * white.shape[1]
         return np.asarray((energy - free) / 2)
 

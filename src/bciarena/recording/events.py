@@ -71,7 +71,7 @@ def read_rows(table: Path) -> list[dict[str, Any]]:
     try:
         return list(csv.DictReader(table.read_text("utf-8").splitlines(), delimiter="\t"))
     except (ValueError, csv.Error) as error:
-        raise BadInput(f"{table}: is no table of events ({error})") from error
+        raise BadInput(f"{table}: is not a table of events ({error})") from error
 
 
 def is_invalid(row: Mapping[str, Any]) -> bool:
