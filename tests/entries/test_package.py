@@ -212,7 +212,7 @@ def test_nothing_of_the_entry_is_run(tmp_path: Path) -> None:
             "2 classes to choose from",
         ),
         ({"readme.txt": "hello"}, "holds no entry"),
-        ({**OWN, "config.json": '{"python": "snake"}'}, "no Python version"),
+        ({**OWN, "config.json": '{"python": "snake"}'}, "not a Python version"),
         ({**OWN, "config.json": "{"}, "config.json: cannot be read"),
         ({**OWN, "config.toml": "= 3"}, "config.toml: cannot be read"),
         (

@@ -1,4 +1,4 @@
-"""The first code in the box: takes on its limits, loads the entry, plays it, and says how it went.
+"""The first code in the box: sets its limits, loads the entry, plays it, and reports how it went.
 
 It starts twice. First without the interpreter's site packages (-S), from a folder that is not the entry's: nothing of
 the entry, nor of what its requirements installed, runs before the limits are in place. Then as the interpreter would
@@ -78,13 +78,13 @@ def confine(order):
 
 
 def greet(fds):
-    """Tell the referee that the box stands, and wait until it knows: what fails from here on is the entry's."""
+    """Tell the referee that the box is ready, and wait until it knows: failures from here on are the entry's."""
     os.write(fds[2], b"h")
     os.read(fds[1], 1)
 
 
 class Voice(io.FileIO):
-    """stdout or stderr that tells the referee when something was written, so that it knows at which packet."""
+    """A stdout or stderr that tells the referee when something is written, so that it knows at which packet."""
 
     def __init__(self, fd, client):
         super().__init__(fd, "w", closefd=False)
@@ -103,7 +103,7 @@ def speak(client):
 
 
 def play(order, client):
-    """Load and run the entry; every way to end is told to the referee."""
+    """Load and run the entry; the referee is told however it ends."""
     from ..wire import page
     from . import loading
 
@@ -161,7 +161,7 @@ def player(dialect):
 
 
 def describe(error, root):
-    """Prints the traceback without our own frames, and gives its essence: kind, message and the entry's line."""
+    """Print the traceback without our own frames; returns kind, message and the entry's line."""
     import traceback
 
     ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -183,7 +183,7 @@ def describe(error, root):
 
 
 def leave(status):
-    """End at once: threads and exit handlers of the entry have no say."""
+    """End at once, whatever threads and exit handlers the entry has."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and not stream.closed:
             stream.flush()

@@ -34,7 +34,7 @@ class Source(asynchronous.SourceReceiverReaderInterface):
             fields = {"data": packet.data, "start_position": packet.total_start, "subject_id": str(packet.subject)}
         for name in ("finish_flag", "finishedFlag", "finished_flag", "end_flag", "Endflag"):
             fields[name] = self._closed
-        if not info["names_subject"]:  # liveness: whose data it is must not be told
+        if not info["names_subject"]:  # liveness: the entry must not learn whose data it is
             fields["personID"] = 0
             fields["blockID"] = self._block
             fields["srate"] = info["rate"]

@@ -1,6 +1,6 @@
-"""A second wall around files, where the kernel has Landlock: nothing can be written outside the private folders.
+"""A second layer of file protection, where the kernel has Landlock: nothing can be written outside private folders.
 
-The mounts say the same; this holds where a mistake in them, or in the kernel's mount code, would not.
+The mounts enforce the same; this protects against mistakes in them or in the kernel's mount code.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
 def wall(writable):
-    """Allow reading everywhere, writing below ``writable`` and to devices; gives Landlock's version, 0: none here."""
+    """Allow reading everywhere, writing below ``writable`` and to devices; returns Landlock's version, 0: none here."""
     libc = ctypes.CDLL(None, use_errno=True)
     version = libc.syscall(CREATE, None, ctypes.c_size_t(0), VERSION)
     if version < 1:

@@ -34,5 +34,5 @@ def load_class(root, target, dialect):
 
 
 def construct(found):
-    """An instance, made without arguments; what is no class is taken as it is."""
+    """An instance, made without arguments; anything but a class is used as it is."""
     return found() if isinstance(found, type) else found

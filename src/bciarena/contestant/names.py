@@ -1,8 +1,8 @@
 """Makes the contests' module names resolve, whether or not an entry brings its own copies of the interface files.
 
-An entry's own file always comes first: this finder stands at the end of sys.meta_path and is asked only for what
-nobody else has. It serves the framework's modules by their last name, wherever under the framework's roots they are
-looked for, because the contests moved them about from year to year.
+An entry's own file always comes first: this finder is at the end of sys.meta_path and is asked only for what nothing
+else provides. It serves the framework's modules by their last name, wherever under the framework's roots they are
+imported from, because the contests moved them around from year to year.
 """
 
 import importlib.abc
@@ -56,7 +56,7 @@ class FrameworkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             packed = os.path.join(self.root, "AlgorithmImplement")
             if fullname == "Algorithm" and os.path.isdir(packed):  # the texts' packing renames the folder
                 spec.submodule_search_locations = [packed]
-            elif fullname == "AlgorithmSystem":  # packed without it: what lay in it lies in the root
+            elif fullname == "AlgorithmSystem":  # packed without it: its content is in the root
                 spec.submodule_search_locations = [self.root]
             return spec
         return None

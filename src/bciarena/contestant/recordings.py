@@ -1,4 +1,4 @@
-"""Training data as an entry sees it: blocks of the contest layout, read when they are looked at."""
+"""Training data as an entry sees it: blocks of the contest layout, read on access."""
 
 import os
 import re

@@ -1,8 +1,9 @@
-"""Lets an entry learn, inside the box, and brings back what it learnt.
+"""Trains an entry inside the box.
 
-In this order: ``train.py`` in the package with ``train(data, out)``; a class with ``fit(recordings)``; an estimator
-with ``fit(X, y)``, X of shape (trials, channels, samples) and y in the vocabulary of the answers (0: nothing there).
-A class with ``save(folder)`` and ``load(folder)`` keeps itself; any other is pickled, and unpickled only in the box.
+Tried in this order: ``train.py`` in the package with ``train(data, out)``; a class with ``fit(recordings)``; an
+estimator with ``fit(X, y)``, X of shape (trials, channels, samples) and y in the vocabulary of the answers (0:
+nothing there). A class with ``save(folder)`` and ``load(folder)`` stores itself; any other is pickled, and unpickled
+only in the box.
 """
 
 import importlib
@@ -15,7 +16,7 @@ from . import names
 from .loading import construct, load_class
 
 INSTANCE = "instance.pkl"
-REFUSED = 65  # exit code: the data is to blame, in the words left in REASON
+REFUSED = 65  # exit code: the data is at fault, as explained in REASON
 REASON = "refused.txt"
 
 
@@ -38,7 +39,7 @@ def train(order):
 
 
 def refuse(error, out):
-    """Whether the entry raised our BadInput, which blames the data and not the entry; its words are left behind."""
+    """Whether the entry raised our BadInput, which blames the data and not the entry; its words are written down."""
     kind = type(error)
     if (kind.__module__, kind.__name__) != ("bciarena.errors", "BadInput"):
         return False
@@ -48,7 +49,7 @@ def refuse(error, out):
 
 
 def learn(entry, data, info):
-    """Call ``fit`` in the form its parameters ask for."""
+    """Call ``fit`` with the parameters it takes."""
     from .recordings import open_blocks
     from .windows import cut_windows
 
@@ -71,7 +72,7 @@ def takes_labels(fit):
 
 
 def load_model(found, folder):
-    """The entry's object with what it learnt."""
+    """The trained entry's object."""
     entry = construct(found)
     if hasattr(entry, "load"):
         loaded = entry.load(folder)

@@ -1,8 +1,8 @@
 """Plays an estimator with fit(X, y) and predict(X) on windows of the stream.
 
 Where the stream marks trials, one window per trial is classified and answered at its end. Where it does not (the
-speller), a window slides; class 0 means "nothing", two equal answers in a row are reported, and nothing more until
-class 0 came back. The window is the estimator's attribute ``window_s = (start, stop)`` in seconds from the first
+speller), a window slides; class 0 means "nothing", two equal answers in a row are reported, and then nothing until
+class 0 has come back. The window is the estimator's attribute ``window_s = (start, stop)`` in seconds from the first
 packet after the trigger packet, by default (0.5, 2.5).
 """
 
@@ -70,7 +70,7 @@ def _sliding(entry, client, packets):
 
 
 def cut_windows(entry, blocks, info):
-    """Training windows, cut as they are met in a match.
+    """Training windows, cut as in a match.
 
     Parameters
     ----------

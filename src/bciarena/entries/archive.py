@@ -1,7 +1,7 @@
 """Unpacks an upload that may be hostile.
 
 An archive is read as a stream under bounds (files, bytes, ratio, names), every member is a plain file or a folder, and
-every name stays below the target. Anything else refuses the whole archive in one line: half an entry helps nobody.
+every name stays below the target. For anything else the whole archive is refused in one line.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def is_archive(path: Path) -> bool:
 def unpack(path: Path, target: Path) -> int:
     """Unpack a .zip or .tar.gz into the empty folder ``target``; raises BadInput for anything unsafe or broken.
 
-    Returns how many bytes it holds.
+    Returns the size of its content in bytes.
     """
     size = path.stat().st_size
     if size > MAX_ARCHIVE_BYTES:
@@ -61,12 +61,12 @@ def unpack(path: Path, target: Path) -> int:
         raise
     except NotImplementedError as error:
         raise BadInput(
-            f"{path.name}: uses a compression that is not supported ({one_line(str(error), 200)}); pack it anew"
+            f"{path.name}: uses a compression that is not supported ({one_line(str(error), 200)}); pack it again"
         ) from error
     except Exception as error:
-        # Hostile bytes reach the parsers of the standard library here, which then raise whatever they stumble on.
+        # Hostile bytes reach the parsers of the standard library here, which may raise anything.
         raise BadInput(
-            f"{path.name}: is damaged ({type(error).__name__}: {one_line(str(error), 200)}); pack it anew"
+            f"{path.name}: is damaged ({type(error).__name__}: {one_line(str(error), 200)}); pack it again"
         ) from error
 
 

@@ -64,9 +64,9 @@ SHARED = {
 
 
 def write_starter(rulebook: Rulebook, folder: Path) -> list[str]:
-    """Write the companion package of a challenge into ``folder``, new or empty; gives the names of its files."""
+    """Write the companion package of a challenge into ``folder``, new or empty; returns the names of its files."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput(f"{folder}: is there already; choose a new folder")
+        raise BadInput(f"{folder}: exists already; choose a new folder")
     own = contest(rulebook)
     if not own.has("starter"):
         raise BadInput(f"{rulebook.id}: this contest has no companion package (no starter/ in {own.folder})")
@@ -86,7 +86,7 @@ def write_starter(rulebook: Rulebook, folder: Path) -> list[str]:
 
 
 def _words(rulebook: Rulebook) -> dict[str, str]:
-    """What stands for the marks in the templates."""
+    """What replaces the marks in the templates."""
     simulate = [rulebook.name, "--seed", str(SEED)]
     practice = protocol_of(rulebook.name).practice if contest(rulebook).has("protocol.py") else {}
     simulate += [word for option, value in practice.items() for word in (f"--{option}", str(value))]
@@ -109,7 +109,7 @@ def _copy(part: Path, folder: Path, words: dict[str, str]) -> None:
         text = source.read_text("utf-8")
         for mark, word in words.items():
             text = text.replace(mark, word)
-        text = text.replace("  # noqa: F821", "")  # a mark is no name
+        text = text.replace("  # noqa: F821", "")  # a mark is not a name
         _write(folder / source.relative_to(part), text)
 
 

@@ -4,10 +4,10 @@ Keys read from config.toml / config.json (all optional, others are left alone):
 
 - ``python``: the version it wants, ``"3.8"``;
 - ``entry``: where its class is, ``"Algorithm/AlgorithmImplementMI.py:AlgorithmImplementMI"`` or ``"module:Class"``;
-- ``dialect``: ``"A"``, ``"B"``, ``"C"`` or ``"D"``, where the place of the class does not tell;
+- ``dialect``: ``"A"``, ``"B"``, ``"C"`` or ``"D"``, where the location of the class does not tell;
 - ``requirements``: the name of its requirements file, by default ``requirements.txt``;
 - ``challenge``: which one it was written for, to catch a mix-up;
-- ``unitImage``: the libraries it counts on, by the name of an image (see entries.images).
+- ``unitImage``: the image whose libraries it expects (see entries.images).
 
 From AlgorithmConfig.yml: ``method.method_class_file``, ``method.method_class_name``, and every source's
 ``source_receiver.configuration.chunk_size`` (a wrong one is a warning: the rulebook alone decides).
@@ -37,7 +37,7 @@ KNOWN = ("python", "entry", "dialect", "requirements", "challenge", "unitImage")
 
 @dataclass(frozen=True)
 class Config:
-    """What was said; empty where nothing was."""
+    """What the configuration says; empty where it says nothing."""
 
     python: str = ""
     entry: str = ""
@@ -53,7 +53,7 @@ def version(text: str) -> str:
     text = text[:MAX_WORD]
     match = re.search(r"(?<!\d)(\d)\.(\d{1,2})(?!\d)", text) or re.fullmatch(r"(?:cp|py)?(\d)(\d{1,2})", text.strip())
     if not match:
-        raise BadInput(f"{text[:40]!r} is no Python version; write it like 3.8")
+        raise BadInput(f"{text[:40]!r} is not a Python version; write it like 3.8")
     return f"{match[1]}.{match[2]}"
 
 
@@ -91,12 +91,12 @@ def _plain(path: Path) -> dict[str, str]:
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{path.name}: cannot be read: {one_line(str(error), 200)}") from None
     if not isinstance(values, dict):
-        raise BadInput(f"{path.name}: must hold keys and values")
+        raise BadInput(f"{path.name}: must contain keys and values")
     return {key: _word(values[key], key, path.name) for key in KNOWN if isinstance(values.get(key), (str, int, float))}
 
 
 def _word(value: Any, key: str, file: str) -> str:
-    """A value as a text that can stand in a path and in a message."""
+    """A value as a text that can be part of a path and of a message."""
     if isinstance(value, float) or (isinstance(value, int) and abs(value) < 1_000_000):
         value = str(value)
     if not isinstance(value, str) or len(value) > MAX_WORD or not value.isprintable():
@@ -114,7 +114,7 @@ class _Plain(yaml.BaseLoader):
 
 
 def careful_yaml(text: str, name: str) -> Any:
-    """A stranger's YAML with every value as the text that stands there; BadInput for what cannot be read."""
+    """YAML from outside with every value as plain text; BadInput for what cannot be read."""
     try:
         return yaml.load(text, Loader=_Plain)
     except (yaml.YAMLError, ValueError, RecursionError) as error:

@@ -78,7 +78,7 @@ def _named(root: Path, named: str) -> str:
 
 
 def _places(file: str) -> list[PurePosixPath]:
-    """Where a named module may lie: as a path or as a dotted name, as source or compiled, in every layout."""
+    """Where a named module may be: as a path or as a dotted name, as source or compiled, in every layout."""
     stem = file.removesuffix(".pyc").removesuffix(".py")
     path = PurePosixPath(stem.removeprefix("./") if "/" in stem or stem != file else stem.replace(".", "/"))
     choices = [PurePosixPath(folder) / path for folder in FOLDERS]
@@ -98,6 +98,6 @@ def _classes(root: Path) -> dict[str, list[str]]:
                 found[relative] = [path.stem]
         elif path.suffix == ".py":
             source = read_source(path)
-            # A file that cannot be read to its end may still hold the class: Python itself will say what is wrong.
+            # A file that cannot be read to its end may still define the class: Python itself will say what is wrong.
             found[relative] = source.classes or ([path.stem] if source.problem else [])
     return found

@@ -1,7 +1,7 @@
-"""The engine of a companion package: our own modules, as they are here, written so that older Pythons read them.
+"""The engine of a companion package: our own modules, adapted so that older Pythons can read them.
 
 Copied are `bciarena.rehearsal`, the contest's rules and score, the objects of its dialect, and whatever of ours these
-import. What plays, judges and scores in a contestant's own Python is therefore what does it on the server.
+import. The code that plays, judges and scores in a contestant's own Python is therefore the server's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bciarena.contests.rulebook import Rulebook
 
 OURS = Path(bciarena.__file__).parent
 PLACE = "Framework.engine"
-"""Where the modules stand in a companion package."""
+"""Where the modules are in a companion package."""
 OLDER = (("from collections.abc import", "from typing import"), (", strict=True)", ")"))
 """What Python 3.8 spells differently; the rest of these modules keeps to what it knows, which a test plays."""
 PLAYERS = {"A": "dialect_sync", "B": "dialect_sync", "C": "dialect_async"}

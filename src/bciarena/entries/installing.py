@@ -1,4 +1,4 @@
-"""Fills an environment: pip works in a box that can reach nothing but our index of wheels."""
+"""Fills an environment: pip runs in a box that can reach nothing but our index of wheels."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Attempt:
 def install(
     base: Found, attempts: list[Attempt], place: Path, on_progress: Callable[[str], None], boxed: bool = True
 ) -> dict[str, str]:
-    """Install the first attempt that can be met into ``place``/site; gives the wheels used, with their digests.
+    """Install the first attempt that can be met into ``place``/site; returns the wheels used, with their digests.
 
-    ``boxed`` is False only for a person who debugs an own entry on a machine without bubblewrap.
+    ``boxed`` is False only for debugging one's own entry on a machine without bubblewrap.
     """
     from bciarena.sandbox.box import Box
     from bciarena.sandbox.errand import run_errand, too_much
@@ -104,7 +104,7 @@ def _answer(channel: socket.socket, index: Index, stack: ExitStack) -> None:
     try:
         _, fds, _, _ = socket.recv_fds(channel, 1, 1)
     except OSError:
-        return  # the box never came so far: its end says why
+        return  # the box did not get that far: its end says why
     if fds:
         server = Server(socket.socket(fileno=fds[0]), index)
         stack.callback(server.server_close)
@@ -135,7 +135,7 @@ def _explain(base: Found, index: Index, attempt: Attempt, place: Path, code: int
 
 
 def why_not(index: Index, line: str, python: str) -> str:
-    """What stands in the way of one line on its own; empty if nothing does."""
+    """Why one line by itself cannot be installed; empty if it can."""
     one = Requirement(line)
     files = index.files(one.name)
     if not files:
@@ -190,7 +190,7 @@ def _digest(path: Path) -> str:
 
 
 def adopt(place: Path) -> None:
-    """Make what a box wrote ours: plain files and folders that nobody else may change; all else is removed."""
+    """Take ownership of what a box wrote: plain files and folders that nobody else may change; the rest is removed."""
     us = (os.geteuid(), os.getegid())
     for where, folders, files in os.walk(place, topdown=True, followlinks=False):
         os.chown(where, *us)

@@ -1,7 +1,7 @@
 """Finds the Pythons of this machine.
 
-Looked at, in this order: variables like ARENA_PYTHON_3_8, pyenv's versions, uv's, what lies on PATH, and the Python
-this platform runs in.
+Searched, in this order: variables like ARENA_PYTHON_3_8, pyenv's versions, uv's, PATH, and the Python this platform
+runs in.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ASK = "import json,sys;print(json.dumps([list(sys.version_info[:3]),sys.base_pre
 
 @dataclass(frozen=True)
 class Found:
-    """An installed Python: what it is, where it lies, and how it was found."""
+    """An installed Python: its version, where it is, and how it was found."""
 
     version: str
     full: str
@@ -50,7 +50,7 @@ def all_pythons() -> list[Found]:
 
 
 def find_python(version: str) -> Found:
-    """The Python of a version; BadInput tells how to get it."""
+    """The Python of a version; BadInput says how to get it."""
     if tuple(int(part) for part in version.split(".")) < OLDEST:
         raise BadInput(f"Python {version} is older than an entry's may be: use 3.8 or later")
     for path, source in _candidates(version):
@@ -66,7 +66,7 @@ def find_python(version: str) -> Found:
 def base_for(package: Package, asked: str | None = None) -> tuple[Found, str]:
     """The Python to run or compile an entry with, and a warning where it is not the one that was named.
 
-    ``asked`` must be there, and so must the one that compiled an entry; for any other the nearest will do.
+    ``asked`` must exist, and so must the one that compiled an entry; for any other the nearest will do.
     """
     wanted = asked or (None if package.python == "platform" else package.python)
     if wanted:
@@ -87,8 +87,8 @@ def nearest_python(version: str) -> tuple[Found, str]:
             raise
         best = min(choices, key=lambda found: (abs(found.number[1] - minor), found.number[1] < minor))
         return best, (
-            f"Python {version} is not on this machine, the nearest is used: {best.version}; where it is ranked it may "
-            f"be {version} (to have it here: pyenv install {version}, or uv python install {version})"
+            f"Python {version} is not on this machine, the nearest is used: {best.version}; ranked runs may use "
+            f"{version} (to have it here: pyenv install {version}, or uv python install {version})"
         )
 
 
@@ -111,7 +111,7 @@ def _candidates(version: str | None = None) -> Iterator[tuple[Path, str]]:
     for place in os.environ.get("PATH", "").split(os.pathsep):
         folder = Path(place)
         if folder.name == "shims" or not place or not folder.is_dir():
-            continue  # pyenv's shims start whatever version is set at the moment; its versions were looked at
+            continue  # pyenv's shims start whatever version is currently set; its versions were searched already
         names = sorted(path.name for path in folder.iterdir() if wanted.fullmatch(path.name))
         for name in sorted(names, key=len, reverse=True):
             yield folder / name, "PATH"
@@ -128,9 +128,9 @@ def _newest_first(folder: Path) -> list[Path]:
 
 
 def _ask(path: Path, source: str) -> Found | None:
-    """Start it to see what it is; None for what does not start or is no Python 3."""
+    """Start it to see what it is; None if it does not start or is not Python 3."""
     if source.startswith("ARENA_PYTHON_") and not path.is_file():
-        raise BadInput(f"{source} is set to {path}, which is no file")
+        raise BadInput(f"{source} is set to {path}, which is not a file")
     found = _answer(path, os.path.getmtime(path)) if path.is_file() and os.access(path, os.X_OK) else None
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""What a reference entry uses of this package, copied into its folder: no box shows the platform itself.
+"""What a reference entry uses of this package, copied into its folder, since a box does not show the platform itself.
 
-The modules are found by reading import statements, from the entry's own files on; a data file comes along where a
-copied module beside it names it.
+The modules are found by reading import statements, starting from the entry's own files; a data file is copied if a
+module beside it names it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HOME = Path(bciarena.__file__).resolve().parent
 
 
 def add_used(root: Path) -> list[str]:
-    """Copy what the entry in ``root`` imports of this package, directly or not; gives the modules' names."""
+    """Copy what the entry in ``root`` imports of this package, directly or not; returns the modules' names."""
     waiting = sorted({name for path in root.rglob("*.py") for name in _imported(path, "")})
     taken: dict[str, Path] = {}
     while waiting:
@@ -28,7 +28,7 @@ def add_used(root: Path) -> list[str]:
             continue
         taken[name] = source
         if name == NAME:
-            continue  # its first file offers the whole platform: the copy has an empty one
+            continue  # its __init__ offers the whole platform: the copy has an empty one
         waiting += [NAME, *_above(name), *_imported(source, name)]
     for name, source in taken.items():
         target = root / NAME / source.relative_to(HOME)
@@ -70,7 +70,7 @@ def _imported(path: Path, module: str) -> Iterator[str]:
 
 
 def _named_files(source: Path) -> list[Path]:
-    """Files beside a module whose names it holds as texts."""
+    """Files beside a module that it names in a string."""
     tree = ast.parse(source.read_text("utf-8"))
     texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return [path for path in source.parent.iterdir() if path.is_file() and path.suffix != ".py" and path.name in texts]

@@ -1,4 +1,4 @@
-"""Which modules an entry imports that its Python will not have: read from its sources, all at once."""
+"""Which modules an entry imports that its Python will not have, read from its sources."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def imported(package: Package) -> dict[str, str]:
 
 
 def missing(package: Package, interpreter: Interpreter) -> dict[str, str]:
-    """Those of them that the interpreter's environment does not have: module to the package that brings it."""
+    """Those of them that the interpreter's environment does not have: module to the package that provides it."""
     here = interpreter.executable == Path(sys.executable)
     sites = [site for folder in interpreter.readable[-1:] for site in folder.glob("lib/python*/site-packages")]
     there = {item.name.partition(".")[0] for site in sites for item in site.iterdir()}

@@ -13,7 +13,7 @@ from bciarena.entries.sources import read_source
 
 
 def take(source: Path, root: Path) -> list[str]:
-    """Copy a module and what it needs into ``root``; gives the names of what came along."""
+    """Copy a module and what it needs into ``root``; returns the names of what was added."""
     copier = Copier(source.parent, root)
     return _follow(source, source.parent, root, copier)
 

@@ -1,4 +1,4 @@
-"""Reads a stranger's archive in a box: unpacking, configuration, lists, sources. Out here only the outcome is seen."""
+"""Reads an uploaded archive in a box: unpacking, configuration, lists, sources. Outside, only the result is used."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ USED = ("id", "name", "python", "dialect", "packet_n", "classes")
 
 
 def read_in_box(source: Path, rulebook: Rulebook, root: Path, entry: str | None, wanted: str | None) -> Package:
-    """As `package.read_upload`, for an archive, with all of it happening in a box of limited time and memory."""
+    """Like `package.read_upload`, for an archive, but in a box with limited time and memory."""
     from bciarena.entries.environments import platform_interpreter
     from bciarena.entries.installing import adopt
     from bciarena.sandbox.box import Box
@@ -76,7 +76,7 @@ def _said(path: Path, name: str, tail: str) -> dict[str, Any]:
 
 
 def _package(said: dict[str, Any], root: Path, rulebook: Rulebook) -> Package:
-    """What the box says, as far as it can be true."""
+    """What the box reports, as far as it can be true."""
     requirements = contained(root, str(said["requirements"])) if said["requirements"] else None
     target = contained(root, str(said["target"]).rpartition(":")[0])
     if said["dialect"] not in get_args(Dialect) or target is None or not target.is_file():
@@ -100,7 +100,7 @@ def _package(said: dict[str, Any], root: Path, rulebook: Rulebook) -> Package:
 
 
 def main(order: dict[str, Any]) -> int:
-    """In the box: read the archive and leave word."""
+    """In the box: read the archive and write down the result."""
     from bciarena.entries.package import read_upload
     from bciarena.entries.static import look_over
 

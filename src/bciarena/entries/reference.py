@@ -1,4 +1,4 @@
-"""The entries that lie in contests' folders: ``@NAME`` the strong one, ``@NAME-baseline`` the plain one."""
+"""The entries in contests' folders: ``@NAME`` the strong one, ``@NAME-baseline`` the plain one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bciarena.contests import CONTESTS
 from bciarena.errors import BadInput
 
 FOLDERS = {"": "reference", "-baseline": "baseline"}
-"""What follows a contest's name in an entry's, and where the entry lies in the contest's folder."""
+"""What follows the contest's name in an entry's name, and where the entry is in the contest's folder."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def find(name: str) -> Reference:
 
 
 def _about(folder: Path) -> str:
-    """The first sentence its main module says about itself."""
+    """The first sentence of its main module's docstring."""
     for path in sorted(folder.rglob("AlgorithmImplement*.py")):
         text = path.read_text("utf-8").lstrip()
         if text.startswith('"""'):

@@ -1,7 +1,7 @@
 """What can be known of a Python file without running it.
 
-Sources are read as tokens: unlike a parser, a tokeniser cannot be driven into the ground by nesting, and it reads code
-of other Python versions too. Compiled files tell their Python by their first two bytes.
+Sources are read as tokens: unlike a parser, a tokeniser cannot be crashed by deep nesting, and it also reads code of
+other Python versions. The first two bytes of a compiled file identify its Python.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def python_of(compiled: Path) -> str:
 
 @dataclass
 class Source:
-    """Names at the surface of a source file.
+    """Top-level names of a source file.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ def read_source(path: Path) -> Source:
     """Scan a source file; what cannot be read is left out and named in ``problem``."""
     found = Source()
     if path.stat().st_size > MAX_SOURCE_BYTES:
-        found.problem = "too long to be looked at"
+        found.problem = "too long to be read"
         return found
     lines: list[list[tokenize.TokenInfo]] = [[]]
     try:

@@ -1,4 +1,4 @@
-"""Wheels for a machine without an index: out of kept environments into a folder, and from there into a wheelhouse."""
+"""Wheels for a machine without an index: from kept environments into a folder, and from there into a wheelhouse."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def import_wheels(source: Path) -> list[str]:
                 if hashlib.file_digest(file, "sha256").hexdigest() != digest:
                     raise BadInput(f"{source / name}: is not the file that was exported; copy it again")
     except (OSError, ValueError, AttributeError, InvalidWheelFilename) as error:
-        raise BadInput(f"{source}: is no folder of arena env export ({error})") from error
+        raise BadInput(f"{source}: is not a folder of arena env export ({error})") from error
     for name in listed:
         with whole_file(wheelhouse() / name) as beside:
             shutil.copyfile(source / name, beside)

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from bciarena.errors import BadInput
 from bciarena.live.streams import EegOut, need_lsl
 
-FOLLOW = 0.02  # how much of a packet's deviation moves the clock: its jitter does not, drift does
+FOLLOW = 0.02  # how much of a packet's deviation moves the clock: jitter hardly does, drift does
 JUMP_S = 0.5  # a deviation beyond this is a pause of the board, not jitter
 WRAP = 256  # package numbers are one byte
 
 
 class BoardClock:
-    """Time of a board's samples: counted at its rate, slowly led by the time at which they arrive.
+    """Time of a board's samples: counted at its rate, slowly corrected by the time at which they arrive.
 
-    A board is asked now and then and gives what it has, so the moment of asking is no sample's time.
+    A board is polled now and then and returns what it has, so the moment of polling is not a sample's time.
     """
 
     def __init__(self, rate: int) -> None:
@@ -32,7 +32,7 @@ class BoardClock:
         self._usual = WRAP  # the smallest step between two numbers so far
 
     def time_of_last(self, packages: NDArray[Any], now_s: float) -> float:
-        """Time of the newest of these samples; a number left out among their packages is a lost sample."""
+        """Time of the newest of these samples; a missing package number is a lost sample."""
         numbers = packages.astype(int)
         if self._package is not None:
             numbers = np.concatenate([[self._package], numbers])

@@ -1,4 +1,4 @@
-"""A made-up subject in real time: what is seen changes the EEG that is still to come.
+"""A simulated subject in real time: what is seen changes the EEG that is still to come.
 
 Ongoing activity is made some seconds ahead. A step that begins on the screen adds its evoked response to the sources
 and changes the gain of the rhythms from that moment on; a response needs 0.1 s and more to reach the scalp, which is
@@ -45,7 +45,7 @@ class LiveBrain:
         self.person = on_day(usual, f"{self.book.name}-live")
         self.sitting = Sitting(self.person, "live", Cap(self.book.channels, brain.reference))
         self.rng = stream(seed, "live", self.book.name, subject)
-        # Pieces are made in a thread of their own: a generator of its own keeps the person's course repeatable.
+        # Pieces are made in a separate thread: a separate generator keeps the person repeatable.
         self._ongoing = stream(seed, "live ongoing", self.book.name, subject)
         self.taken_n = 0  # samples handed out so far
         self._maker = ThreadPoolExecutor(1)
@@ -93,7 +93,7 @@ class LiveBrain:
         return np.concatenate(parts, axis=1)
 
     def _turn_over(self) -> None:
-        """Go on with the next piece, eased in from the end of the last one."""
+        """Continue with the next piece, cross-faded from the end of the last one."""
         rest, rhythm = self._next.result()
         ease = (0.5 - 0.5 * np.cos(np.pi * (np.arange(self._fade_n) + 0.5) / self._fade_n)).astype(np.float32)
         for new, old in ((rest, self._rest), (rhythm, self._rhythm)):

@@ -1,4 +1,4 @@
-"""A process's line to the lab's hub: told what the page shows, tells what was decoded."""
+"""A process's connection to the lab's hub: hears what the page shows, reports what was decoded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Handler = Callable[[dict[str, Any]], None]
 
 
 class HubLine:
-    """Connects as a watcher and calls ``heard`` with every message, from a thread of its own."""
+    """Connects as a watcher and calls ``heard`` with every message, from its own thread."""
 
     def __init__(self, url: str, heard: Handler, wait_s: float = 10.0) -> None:
         try:
@@ -56,7 +56,7 @@ class HubLine:
 
 
 class LabPage:
-    """The lab's page as a run or a recorder knows it; without an address there is none and nothing is sent.
+    """The lab's page as seen by a run or a recorder; without an address nothing is sent.
 
     Parameters
     ----------

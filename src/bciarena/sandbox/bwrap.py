@@ -1,4 +1,4 @@
-"""The bubblewrap command line: one function says all that a box can see."""
+"""The bubblewrap command line: one function defines everything a box can see."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEVICES = ("null", "zero", "full", "random", "urandom")
 PROC_SHOWN = frozenset(
     {"cpuinfo", "filesystems", "meminfo", "mounts", "self", "stat", "thread-self", "uptime", "version"}
 )
-"""What numerical libraries look at; everything else in /proc that is no process is covered."""
+"""What numerical libraries read; everything else in /proc that is not a process is covered."""
 ENVIRONMENT = {
     "HOME": "/tmp",
     "LANG": "C.UTF-8",
@@ -37,7 +37,7 @@ ENVIRONMENT = {
 
 
 def environment(limits: Limits) -> dict[str, str]:
-    """What the box finds in its environment; libraries that start threads are told the number of its cores."""
+    """The box's environment; libraries that start threads learn the number of its cores."""
     threads = {name: str(limits.cores or 1) for name in ENVIRONMENT if name.endswith("_NUM_THREADS")}
     return ENVIRONMENT | threads
 
@@ -59,7 +59,7 @@ class View:
     data, out : Path or None
         For training: /data read-only, /out writable.
     proc : sequence of (name, is folder)
-        What lies in the machine's /proc beside processes.
+        What the machine's /proc has besides processes.
     as_root : bool
         Whether bubblewrap is started by root: then no user namespace is needed, and the first code in the box
         gives up root's identity with the three capabilities that takes, before anything of the entry runs.
@@ -88,9 +88,9 @@ def arguments(view: View) -> list[str]:
     args += ["--clearenv"]
     for name, value in environment(limits).items():
         args += ["--setenv", name, value]
-    args += ["--tmpfs", "/", *_tmpfs("/tmp", limits.tmp_mib)]  # before an interpreter that lies in /tmp
+    args += ["--tmpfs", "/", *_tmpfs("/tmp", limits.tmp_mib)]  # before an interpreter that is in /tmp
     inner = sorted({Path(*place.parts[:3]) for _, place in view.shown if place.parts[:2] == ("/", "tmp")})
-    for top in inner:  # an installation below /tmp: what lies around its parts is not the entry's to write
+    for top in inner:  # an installation below /tmp: the entry must not write around its parts
         args += ["--perms", "0755", "--size", str(MIB), "--tmpfs", str(top)]
     args += _folders(place for _, place in view.shown)
     for link in map(Path, LINKS):
@@ -104,7 +104,7 @@ def arguments(view: View) -> list[str]:
         args += ["--remount-ro", str(top)]
     args += _proc(view.proc)
     args += ["--size", str(MIB), "--tmpfs", "/dev"]
-    for device in DEVICES:  # writable, as a read-only bind could not be opened; the filter keeps their times
+    for device in DEVICES:  # writable, since a read-only bind could not be opened; the filter protects their times
         args += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         args += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
@@ -117,7 +117,9 @@ def arguments(view: View) -> list[str]:
     args += ["--remount-ro", str(ROOT)]
     if view.data:
         args += ["--ro-bind", str(view.data), str(DATA)]
-        for told in sorted(view.data.rglob("generators.json")):  # how simulated fakes were made: no contest tells that
+        for told in sorted(
+            view.data.rglob("generators.json")
+        ):  # how simulated fakes were made: no contest reveals that
             args += ["--ro-bind", "/dev/null", str(DATA / told.relative_to(view.data))]
     if view.out:
         args += ["--bind", str(view.out), str(OUT)]
@@ -125,7 +127,7 @@ def arguments(view: View) -> list[str]:
 
 
 def _folders(places: Iterable[Path]) -> list[str]:
-    """The folders above some places: bubblewrap would make them for itself alone."""
+    """The folders above some places: bubblewrap would make them accessible to itself alone."""
     above = {parent for place in places for parent in place.parents if parent not in (Path("/"), Path("/tmp"))}
     above = {parent for parent in above if parent.parent != Path("/tmp")}
     args: list[str] = []
@@ -146,7 +148,7 @@ def _cover(place: str, folder: bool) -> list[str]:
 
 def _proc(names: Sequence[tuple[str, bool]]) -> list[str]:
     args = ["--proc", "/proc"]
-    # Process 1 is bubblewrap itself. It is as confined as the entry, but its memory is no business of the entry's.
+    # Process 1 is bubblewrap itself: as confined as the entry, but the entry must not see its memory.
     for name, folder in sorted([*names, ("1", True)]):
         if name not in PROC_SHOWN:
             args += _cover(f"/proc/{name}", folder)
@@ -154,9 +156,9 @@ def _proc(names: Sequence[tuple[str, bool]]) -> list[str]:
 
 
 def _package(root: Path, hidden: set[str]) -> list[str]:
-    """The package's items one by one, so that model/ can stand beside them.
+    """The package's items one by one, so that model/ can be mounted beside them.
 
-    A symbolic link is made anew inside the box: bound, it would open whatever it points to on the machine.
+    A symbolic link is recreated inside the box: bound, it would open whatever it points to on the machine.
     """
     args: list[str] = []
     for item in sorted(root.iterdir()):
@@ -170,7 +172,7 @@ def _package(root: Path, hidden: set[str]) -> list[str]:
 
 
 def proc_names() -> list[tuple[str, bool]]:
-    """What lies in this machine's /proc beside processes; links point into processes and need no cover."""
+    """What this machine's /proc has besides processes; links point into processes and need no cover."""
     return [
         (item.name, item.is_dir())
         for item in sorted(Path("/proc").iterdir())

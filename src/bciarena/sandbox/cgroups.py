@@ -1,4 +1,4 @@
-"""Memory and process limits over all processes of a box, by cgroup v1 or v2; or by none where we may not make one."""
+"""Memory and process limits over all processes of a box, by cgroup v1 or v2, or none where we may not make one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _count = itertools.count(1)
 
 
 class Group:
-    """The box's group; this one is the fallback without any: rlimits and a watcher do what they can."""
+    """The box's group; this base class is the fallback without one: rlimits and a watcher do what they can."""
 
     kind = "no cgroup"
     folders: tuple[Path, ...] = ()
@@ -37,7 +37,7 @@ class Group:
         return self._memory_kills() > 0 and self._limit_hits() > 0
 
     def host_out_of_memory(self) -> bool:
-        """Whether a process was killed for want of memory though the group never reached its limit: our trouble."""
+        """Whether a process was killed for lack of memory although the group never reached its limit: our fault."""
         return self._memory_kills() > 0 and self._limit_hits() == 0
 
     def _memory_kills(self) -> int:
@@ -81,7 +81,7 @@ class GroupV1(Group):
 
     def __init__(self, memory: Path, pids: Path, cpuacct: Path, limits: Limits, cpu: Path | None = None) -> None:
         self.memory, self.pids, self.cpuacct = memory, pids, cpuacct
-        # In the cpu hierarchy a box weighs as much as one process, however many it starts: nobody slows a neighbour so.
+        # In the cpu hierarchy a box has the weight of one process, however many it starts, so it cannot slow others.
         self.folders = tuple(dict.fromkeys((memory, pids, cpuacct, *([cpu] if cpu else []))))
         (memory / LIMIT_V1).write_text(str(limits.memory_mib * MIB))
         swap = memory / "memory.memsw.limit_in_bytes"
@@ -101,7 +101,7 @@ class GroupV1(Group):
     def _limit_hits(self) -> int:
         if hits := int((self.memory / "memory.failcnt").read_text()):
             return hits
-        # Where swap is limited as well no counter of failures moves: then the most that was ever used tells.
+        # Where swap is limited as well, the failure counter stays 0: then the peak usage tells.
         most, limit = (int((self.memory / name).read_text()) for name in ("memory.max_usage_in_bytes", LIMIT_V1))
         return int(most > limit - HUGE_PAGE)
 
@@ -146,7 +146,7 @@ def make_group(limits: Limits, mounts: Path = Path("/proc/mounts"), own: Path = 
         parents = [_parent(first[c], ours.get(c, "")) for c in ("memory", "pids", "cpuacct")]
         folders = [folder for parent in parents if (folder := _make(parent, name, ()))]
         if len(folders) == len(parents):
-            # The kernel takes no real-time process (arena bench) into a cpu group that grants it no such time.
+            # The kernel does not admit a real-time process (arena bench) to a cpu group without real-time budget.
             real_time = os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
             wanted = "cpu" in first and not real_time
             cpu = _make(_parent(first["cpu"], ours.get("cpu", "")), name, ()) if wanted else None
@@ -155,7 +155,7 @@ def make_group(limits: Limits, mounts: Path = Path("/proc/mounts"), own: Path = 
             folder.rmdir()
     if unified is not None:
         inside = unified / ours.get("", "").lstrip("/")
-        for parent in [*inside.parents, inside]:  # a group with processes of its own can give no controllers away
+        for parent in [*inside.parents, inside]:  # a group that has processes cannot pass on controllers
             if parent == unified or unified in parent.parents:
                 folder = _make(parent, name, ("memory.max", "pids.max"))
                 if folder:
@@ -172,7 +172,7 @@ def _own_groups(path: Path) -> list[tuple[str, str]]:
 
 
 def _parent(mount: Path, own: str) -> Path:
-    """Our own group in a hierarchy; in a container its path may not be there, then the mount itself is it."""
+    """Our own group in a hierarchy; in a container its path may not exist, then it is the mount itself."""
     inside = mount / own.lstrip("/")
     return inside if inside.is_dir() else mount
 
@@ -194,11 +194,11 @@ def _make(parent: Path, name: str, needs: tuple[str, ...]) -> Path | None:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove groups whose maker died without a chance to."""
+    """Remove groups whose maker died before it could."""
     for folder in parent.glob(PREFIX + "*-*"):
         pid = folder.name[len(PREFIX) :].split("-")[0]
         if pid.isdigit() and not Path("/proc", pid).exists():
-            with suppress(OSError):  # somebody else sweeps too, or processes are still dying
+            with suppress(OSError):  # another process sweeps as well, or processes are still dying
                 folder.rmdir()
 
 

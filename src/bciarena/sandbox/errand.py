@@ -1,4 +1,4 @@
-"""A box that does one thing and ends: no packets, no clock, only an order, what it prints and what it leaves behind."""
+"""A box that does one job and ends: no packets, no clock, only an order, what it prints and what it writes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run_errand(
     on_output: Callable[[bytes], None] = lambda raw: None,
     measure: Callable[[], str] = lambda: "",
 ) -> Errand:
-    """Start a box with an order, and wait for its end under its limits and ``measure``, which says what is too much."""
+    """Start a box with an order and wait for its end, within its limits and those that ``measure`` checks."""
     host = Host(1, 1)
     stdout, stderr = printed = outputs(None, box.limits.output_kib * 1024)
     try:
@@ -94,7 +94,7 @@ def _wrote(what: str, measure: Callable[[], str]) -> tuple[Verdict, str] | None:
 
 
 def too_much(folder: Path, most_mib: int, most_items: int = MOST_ITEMS, most_depth: int = MOST_DEPTH) -> str:
-    """Why a folder that a box wrote is more than we carry; empty if it is not. Looks no further than the bounds."""
+    """Why a folder that a box wrote exceeds the limits; empty if it does not. Stops reading at the limits."""
     waiting, items, size = [(str(folder), 1)], 0, 0
     while waiting:
         place, depth = waiting.pop()
@@ -112,7 +112,7 @@ def too_much(folder: Path, most_mib: int, most_items: int = MOST_ITEMS, most_dep
                         size += item.stat(follow_symlinks=False).st_size
                         if size > most_mib * MIB:
                             return f"wrote more than {most_mib} MiB"
-        except FileNotFoundError:  # it is at work in there
+        except FileNotFoundError:  # the box is still writing there
             continue
         except OSError as error:
             return f"wrote what cannot be read ({error.strerror})"
@@ -121,7 +121,7 @@ def too_much(folder: Path, most_mib: int, most_items: int = MOST_ITEMS, most_dep
 
 @contextmanager
 def workplace(prefix: str, within: Path | None = None) -> Iterator[Path]:
-    """A temporary folder that goes away however deep a box has nested it."""
+    """A temporary folder that is removed however deeply a box has nested it."""
     place = Path(tempfile.mkdtemp(prefix=prefix, dir=within))
     try:
         yield place

@@ -1,7 +1,7 @@
 """The system's shared libraries that an interpreter and its packages ask for, and no other file of the system.
 
-Read from the files themselves (ELF: which libraries they name, and their loader) and copied, once per environment, into
-a small tree of their own: a box that saw /usr/lib would see programs, setuid helpers and everybody's configuration.
+They are read from the files themselves (ELF: the libraries they name, and their loader) and copied, once per
+environment, into a small tree: a box that saw /usr/lib would see programs, setuid helpers and other software.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ PLACES = tuple(
 )
 ALWAYS = ("libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "libgcc_s.so.1",
           "libstdc++.so.6", "libgomp.so.1", "libatomic.so.1")  # fmt: skip
-"""Opened by name while running, or by what an entry compiled and brought along."""
+"""Opened by name at run time, or needed by what an entry compiled and brought along."""
 LOCALE = Path("/usr/lib/locale/C.utf8")  # the box's LANG
-RECIPE = 1  # goes into the key: a change in how trees are made gives new ones
+RECIPE = 1  # part of the key: a change in how trees are made gives new ones
 PT_LOAD, PT_DYNAMIC, PT_INTERP, DT_NEEDED, DT_STRTAB = 1, 2, 3, 1, 5
 
 
 def system_tree(folders: Iterable[Path], executable: Path, cache: Path) -> Path:
-    """A folder with the system's libraries for these folders, each at its place below it; made where it is not there.
+    """A folder with the system's libraries for these folders, each at its place below it; made on first use.
 
     The box shows ``tree/usr/lib/...`` as ``/usr/lib/...``.
     """
@@ -57,7 +57,7 @@ def system_tree(folders: Iterable[Path], executable: Path, cache: Path) -> Path:
         try:
             beside.rename(tree)
         except OSError:
-            if not tree.is_dir():  # else somebody else made it meanwhile
+            if not tree.is_dir():  # otherwise another process has made it meanwhile
                 raise
     finally:
         shutil.rmtree(beside, ignore_errors=True)
@@ -65,7 +65,7 @@ def system_tree(folders: Iterable[Path], executable: Path, cache: Path) -> Path:
 
 
 def _changed(folder: Path) -> int:
-    """When something was last installed into a folder: its packages' folder tells."""
+    """When something was last installed into a folder, by the time of its packages' folder."""
     places = [folder, *folder.glob("python3*/site-packages"), *folder.glob("python3*/dist-packages")]
     return max((place.stat().st_mtime_ns for place in places if place.exists()), default=0)
 
@@ -96,7 +96,7 @@ def closure(files: Iterable[Path]) -> list[Path]:
             continue
         seen.add(name)
         path = next((place / name for place in PLACES if (place / name).is_file()), None)
-        if path:  # else it lies beside who asks for it
+        if path:  # otherwise it is beside the file that needs it
             found[name] = path
             waiting += asked(path)[1]
     return sorted(set(found.values()))

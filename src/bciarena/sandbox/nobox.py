@@ -1,6 +1,6 @@
 """Runs a command without a box, and leaves nothing of it behind: for ``--sandbox none``.
 
-Started as a script of its own. It adopts every process the command leaves behind (child subreaper), dies with its
+Started as a separate script. It adopts every process the command leaves behind (child subreaper), dies with its
 parent, and kills the whole tree when the command ends.
 """
 
@@ -44,7 +44,7 @@ def main(command: list[str]) -> int:
     if child == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.execv(command[0], command)
-    for fd in range(3, 256):  # the entry's descriptors: a copy here would hide that it is gone
+    for fd in range(3, 256):  # the entry's descriptors: a copy here would hide that it has ended
         with suppress(OSError):
             os.close(fd)
     while True:

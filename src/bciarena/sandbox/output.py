@@ -1,4 +1,4 @@
-"""What an entry prints: kept up to a bound, with the packet at which it was printed."""
+"""What an entry prints: kept up to a limit, with the packet at which it was printed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bciarena.runs.schema import Mark
 
 TAIL_BYTES = 4096
 CHUNK = 1 << 16
-MOST_CHUNKS = 16  # read in one go, so that an entry that never stops printing cannot hold us
+MOST_CHUNKS = 16  # read at a time, so that an entry that never stops printing cannot block us
 MOST_MARKS = 20_000
 
 
@@ -24,7 +24,7 @@ def outputs(folder: RunFolder | None, most: int) -> tuple[Output, Output]:
 class Output:
     """One stream of the entry: a pipe that is always emptied, a file that stops growing.
 
-    ``marks`` says what lies from which byte on was printed after which packet was handed out.
+    ``marks`` says from which byte on the output was printed after which packet.
     """
 
     def __init__(self, name: Literal["stdout", "stderr"], folder: RunFolder | None, most: int) -> None:
@@ -47,7 +47,7 @@ class Output:
             self._ours = None
 
     def drain(self, packet: int) -> bytes:
-        """Read what there is; returns it."""
+        """Read and return what there is."""
         got = []
         for _ in range(MOST_CHUNKS):
             try:

@@ -14,18 +14,18 @@ PIN = "ARENA_PIN"
 
 
 def box_cores(allowed: Collection[int]) -> list[int]:
-    """The cores kept for boxes: each leaves one for its referee, and one is left for the rest of the machine."""
+    """The cores reserved for boxes: each leaves one for its referee, and one is left for the rest of the machine."""
     ordered = sorted(allowed)
     return ordered[len(ordered) - max(len(ordered) - 1, 0) // 2 :]
 
 
 def pins(slots: int) -> bool:
-    """Whether so many matches at once can have a core each; all or none, or some would have better clocks."""
+    """Whether ``slots`` matches at once can have a core each; all or none, or some would have better clocks."""
     return slots <= len(box_cores(os.sched_getaffinity(0)))
 
 
 def told(slots: int) -> str:
-    """What is done here with so many matches at once, in one line."""
+    """How ``slots`` matches at once share this machine, in one line."""
     cores = len(os.sched_getaffinity(0))
     if pins(slots):
         return f"each ranked match has a core of its own ({cores} cores, {slots} at once)"
@@ -34,7 +34,7 @@ def told(slots: int) -> str:
 
 @contextmanager
 def own_core() -> Iterator[int | None]:
-    """A core that no other box of this user has, which this thread leaves until the end; None: there is none free."""
+    """A core that no other box of this user has and that this thread avoids meanwhile; None if none is free."""
     before = os.sched_getaffinity(0)
     cores = box_cores(before)
     with own_place(cache_folder() / "cores") as place:
@@ -50,7 +50,7 @@ def own_core() -> Iterator[int | None]:
 
 @contextmanager
 def starting_on(core: int | None) -> Iterator[None]:
-    """What this thread starts meanwhile stays on the core, with all its children: they inherit it."""
+    """What this thread starts meanwhile stays on the core, with all its children, which inherit it."""
     before = os.sched_getaffinity(0)
     if core is not None:
         os.sched_setaffinity(0, {core})

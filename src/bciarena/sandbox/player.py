@@ -21,13 +21,13 @@ from bciarena.wire import page
 from bciarena.wire.host import Host
 from bciarena.wire.page import Malformed
 
-WATCH_S = 0.25  # how often CPU time and memory are looked at
-LONG_LOAD_S = 10.0  # worth telling
+WATCH_S = 0.25  # how often CPU time and memory are checked
+LONG_LOAD_S = 10.0  # worth a note
 START_S = 600.0  # for making a box, copies of its interpreter included
 REASON_LINES = 12
-FEW_REPORTS, REPORTS_A_PACKET = 1000, 4  # beyond that it is the ledger, and our memory, that is aimed at
+FEW_REPORTS, REPORTS_A_PACKET = 1000, 4  # more can only aim at filling the ledger and our memory
 FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT})
-"""What an operator, a service manager or a machine in need sends; an entry can send it to itself, too."""
+"""Signals that an operator, a service manager or the kernel sends; an entry can also send them to itself."""
 OWN_FAULTS = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
 
 
@@ -40,7 +40,7 @@ def boxed(
     limits: Limits | None = None,
     ranked: bool = False,
 ) -> Player:
-    """A player that runs an entry in a box of its own, under its own interpreter.
+    """A player that runs an entry in its own box, with its own interpreter.
 
     Parameters
     ----------
@@ -72,14 +72,14 @@ class _Serving:
         most = box.limits.output_kib * 1024
         self.outputs = outputs(match.folder, most)
         self.began_s = time.monotonic()
-        self.deadline_s = self.began_s + START_S  # until the box stands: from then on the budget runs
+        self.deadline_s = self.began_s + START_S  # until the box is ready: from then on the budget runs
         self.standing_s: float | None = None
         self.load_s = 0.0  # from there to the first packet
         self.watch_s = self.began_s + WATCH_S
         self.ready = self.done = False
         self.reports = 0
         self.failed: list[str] | None = None
-        self.stopped: tuple[Verdict, str] | None = None  # verdict and words, when it was us who ended it
+        self.stopped: tuple[Verdict, str] | None = None  # verdict and reason, if we ended it
         self.cpu_s = 0.0
         self.box_killed = 0  # the signal that ended the box itself, before we did
 
@@ -113,7 +113,7 @@ class _Serving:
                 self.match.folder.write_marks(mark for output in self.outputs for mark in output.marks)
 
     def _serve(self) -> None:
-        """Answer requests until the entry is done, gone, out of time or out of line."""
+        """Answer requests until the entry is done, gone, out of time, or breaks the protocol."""
         match, host, words = self.match, self.host, self.host.words
         spin = page.SPIN if len(os.sched_getaffinity(0)) > 1 else 1
         patience, seq, ask = spin, 0, page.ASK
@@ -166,7 +166,7 @@ class _Serving:
         return kind == page.READY
 
     def _finish_seen(self) -> None:
-        """From here only reports count; the entry has a few seconds to leave (R18)."""
+        """From here on only reports count; the entry has a few seconds to exit (R18)."""
         self.deadline_s = min(self.deadline_s, time.monotonic() + self.box.limits.after_finish_s)
 
     def _sleep(self, seq: int) -> bool:
@@ -201,7 +201,7 @@ class _Serving:
                 output.drain(self.match.packets)
 
     def _look(self) -> bool:
-        """Look at clock, CPU time and memory; False when the entry must be ended."""
+        """Check clock, CPU time and memory; False if the entry must be ended."""
         now_s = time.monotonic()
         if self.host.greeted and self.standing_s is None:
             self.standing_s = now_s
@@ -232,13 +232,13 @@ class _Serving:
         return f"used more CPU time than {given} can give in its budget of {self.match.budget_s:.0f} s"
 
     def _wait_exit(self) -> None:
-        """The pipe is closed or the entry told its end: give the process a moment to be gone."""
+        """The pipe is closed or the entry reported its end: give the process a moment to exit."""
         until_s = time.monotonic() + 2
         while self.box.ended() is None and time.monotonic() < until_s and self._look():
             time.sleep(0.002)
 
     def _wait_silence(self) -> None:
-        """All is killed: read what is left until the last process has let go of its pipes."""
+        """Everything is killed: read what is left until the last process has closed its pipes."""
         until_s = time.monotonic() + 5
         while any(output.open for output in self.outputs) and time.monotonic() < until_s:
             self._listen()
@@ -252,7 +252,7 @@ class _Serving:
             notes.append(f"{self.load_s:.0f} s passed before it asked for its first packet; they count in its budget")
         if self.box.sandbox == "none":
             notes.append("unsandboxed: the entry ran with this user's rights; not for ranking")
-        if verdict != "ok" and self.match.finish_seen:  # the outcome was fixed by then (R18)
+        if verdict != "ok" and self.match.finish_seen:  # the result was final by then (R18)
             notes.append(f"after the finish flag: {words}")
             verdict, words = "ok", ""
         if verdict != "ok":
@@ -287,10 +287,10 @@ class _Serving:
             return "ok", ""
         if self.box_killed and not over:
             raise Fault(f"the box itself was killed from outside (signal {self.box_killed})")
-        if code is None:  # it was greeted, so that only the entry itself can have hung up
+        if code is None:  # the box was ready, so only the entry itself can have hung up
             return "protocol_error", "closed its end of the wire and went on running"
         if code > 128 and self.cpu_s > self.box.limits.cpu_s(self.match.budget_s):
-            return "over_budget", self._too_much_cpu()  # the kernel's limit came before the watcher looked
+            return "over_budget", self._too_much_cpu()  # the kernel's limit acted before the watcher
         if code > 128:
             return _died_of(code - 128)
         if not self.ready:

@@ -12,11 +12,14 @@ from bciarena.sandbox.box import MISSING
 from bciarena.sandbox.seccomp import MACHINES
 
 OLDEST = (0, 8)
-LINKS_FIXED = (0, 12)  # before it, mount points are made through symbolic links; our command line has none to follow
+LINKS_FIXED = (
+    0,
+    12,
+)  # older versions follow symbolic links when making mount points; our command line has none to follow
 
 
 def bubblewrap_version(program: str) -> tuple[int, ...]:
-    """The version's numbers; empty where it does not tell."""
+    """The version's numbers; empty if it is not known."""
     try:
         said = subprocess.run([program, "--version"], env={}, capture_output=True, text=True, timeout=20).stdout
     except (OSError, subprocess.TimeoutExpired):
@@ -25,7 +28,7 @@ def bubblewrap_version(program: str) -> tuple[int, ...]:
 
 
 def why_not() -> str | None:
-    """None when boxes work here; else one line that says what is missing."""
+    """None if boxes work here; otherwise one line that says what is missing."""
     program = shutil.which("bwrap")
     if program is None:
         return MISSING
@@ -49,7 +52,7 @@ def why_not() -> str | None:
 
 
 def why_not_ranked() -> str | None:
-    """None when strangers' entries can be ranked here: boxes work, and each can have a cgroup."""
+    """None if uploaded entries can be ranked here: boxes work, and each can have a cgroup."""
     from bciarena.sandbox.cgroups import NO_GROUP, make_group
     from bciarena.sandbox.limits import Limits
 

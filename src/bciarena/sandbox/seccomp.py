@@ -28,7 +28,7 @@ class Machine(NamedTuple):
 MACHINES = {"x86_64": Machine(0xC000003E, 0), "aarch64": Machine(0xC00000B7, 1)}
 
 NAMESPACE_FLAGS = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
-MAP_HUGETLB = 0x40000  # pages of a pool of their own, which no memory limit counts
+MAP_HUGETLB = 0x40000  # pages from a separate pool that no memory limit counts
 UNIX, INET = 1, 2
 LOCKS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)  # F_GETLK .. F_OFD_SETLKW, leases, F_NOTIFY: messages between boxes
 DESCRIPTORS = (0, 1, 2, 3, 4, 8, 9, 1030, 1031, 1032, 1034)  # F_DUPFD .. F_SETFL, owner, CLOEXEC, pipe size, seals
@@ -47,7 +47,7 @@ def _refuse(number: int) -> Instruction:
 
 
 def _argument(index: int) -> Instruction:
-    """Loads the lower half of an argument: the kernel looks at no more in any of the calls checked here."""
+    """Loads the lower half of an argument: the kernel uses no more in any of the calls checked here."""
     return LD, 0, 0, 16 + 8 * index
 
 
@@ -64,7 +64,7 @@ def _any_bit(index: int, bits: int, then: Instruction) -> list[Instruction]:
 
 BY_ARGUMENT: dict[str, list[Instruction]] = {
     "clone": [*_any_bit(0, NAMESPACE_FLAGS, _refuse(errno.EPERM)), ALLOW],
-    "clone3": [_refuse(errno.ENOSYS)],  # its flags lie in memory; the C library falls back to clone
+    "clone3": [_refuse(errno.ENOSYS)],  # its flags are in memory; the C library falls back to clone
     "mmap": [*_any_bit(3, MAP_HUGETLB, _refuse(errno.ENOMEM)), ALLOW],
     "madvise": [*_one_of(2, ADVICE, ALLOW), _refuse(errno.EINVAL)],
     "fadvise64": [*_one_of(3, FILE_ADVICE, ALLOW), _refuse(errno.EINVAL)],
@@ -72,7 +72,7 @@ BY_ARGUMENT: dict[str, list[Instruction]] = {
     "flock": [_refuse(errno.ENOLCK)],
     "ioctl": [*_one_of(1, TERMINALS, ALLOW), _refuse(errno.ENOTTY)],
     "prctl": [*_one_of(0, PROCESS, ALLOW), _refuse(errno.EINVAL)],
-    # Answered, not done: a time set on a device node would be there for the next box, and copying files sets times.
+    # Answered but not done: the next box could read a time set on a device node, and copying files sets times.
     **{name: [_refuse(0)] for name in ("utime", "utimes", "futimesat", "utimensat")},
 }
 """What is done with a call whose arguments matter; each list ends in a return."""
@@ -94,7 +94,7 @@ def instructions(machine: Machine, families: tuple[int, ...] = (UNIX,)) -> list[
     numbers = {numbers[machine.column] for calls in ALLOWED.values() for numbers in calls.values()}
     for number in sorted(numbers - {-1}):
         program += [(JEQ, 0, 1, number), ALLOW]
-    return [*program, _refuse(errno.ENOSYS)]  # the x32 calls and everything newer than the table, too
+    return [*program, _refuse(errno.ENOSYS)]  # including x32 calls and everything newer than the table
 
 
 def filter_bytes(families: tuple[int, ...] = (UNIX,)) -> bytes:

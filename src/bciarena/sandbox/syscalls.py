@@ -2,7 +2,7 @@
 
 Built from what CPython 3.8 to 3.13 and numpy, scipy, scikit-learn, mne, pyRiemann, joblib, PyTorch and TensorFlow were
 seen to call (traced while importing, computing, starting processes and threads, using files, timers and local
-sockets), with the near relatives a C library may use in their stead. A test compares the numbers with the kernel's
+sockets), with close relatives that a C library may use instead. A test compares the numbers with the kernel's
 headers where these are installed.
 """
 

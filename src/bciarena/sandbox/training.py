@@ -51,7 +51,7 @@ def train_boxed(
     budget_s: float = 86400.0,
     on_output: Callable[[bytes], None] = lambda raw: None,
 ) -> list[str]:
-    """Train an entry on a data folder; what it learnt becomes the folder ``out``. Gives the names of its files.
+    """Train an entry on a data folder; its model becomes the folder ``out``. Returns the names of its files.
 
     Raises EntryFailed when the entry fails, BadInput when it says that the data is unusable; ``out`` is then left
     as it was.
@@ -91,7 +91,7 @@ def _run(
 
 
 def _refusal(work: Path, shown: str, data: Path) -> str:
-    """The entry's words about the data, with the folder's name out here; quoted, for they are not ours."""
+    """What the entry said about the data, with the folder's real name; quoted, since the words are not ours."""
     path = work / REASON
     if not path.is_file() or path.is_symlink():
         return f"{data}: the entry's training refused this data and did not say why"
@@ -101,7 +101,7 @@ def _refusal(work: Path, shown: str, data: Path) -> str:
 
 
 def _followed(data: Path, place: Path) -> Path:
-    """The folder itself or, where it has links, one with the files they lead to: a box shows the folder only."""
+    """The folder itself or, if it has links, one with the files they lead to: a box shows only the folder."""
     walked = list(os.walk(data, followlinks=False))
     if not any(os.path.islink(os.path.join(top, name)) for top, dirs, files in walked for name in dirs + files):
         return data
@@ -109,7 +109,7 @@ def _followed(data: Path, place: Path) -> Path:
     for top, folders, files in os.walk(data, followlinks=True):
         real = os.path.realpath(top)
         if real in seen:
-            folders.clear()  # a link that leads back
+            folders.clear()  # a link that leads back up
             continue
         seen.add(real)
         inside = place / os.path.relpath(top, data)
@@ -118,14 +118,14 @@ def _followed(data: Path, place: Path) -> Path:
             source = os.path.realpath(os.path.join(top, name))
             try:
                 os.link(source, inside / name)
-            except OSError:  # on another disk, or not ours to link
+            except OSError:  # on another disk, or hard links are not allowed
                 shutil.copyfile(source, inside / name)
     return place
 
 
 @contextmanager
 def _as_npz(data: Path, needed: bool, place: Path) -> Iterator[Path]:
-    """The data folder in a form that numpy alone reads: as it is where it is one already, else converted.
+    """The data folder in a format that numpy alone reads: unchanged if it is one already, otherwise converted.
 
     Trials that must not be used are taken out: their opening codes are not there.
     """
@@ -155,9 +155,9 @@ def _is_plain_npz(source: str) -> bool:
 
 
 def _bring_home(work: Path, out: Path) -> list[str]:
-    """Copy plain files and folders to ``out``, which appears whole or not at all; nothing else is taken.
+    """Copy plain files and folders to ``out``, which appears complete or not at all; nothing else is copied.
 
-    The entry is gone by now, and ``too_much`` has bounded how many, how deep and how large they are.
+    The entry has ended by now, and ``too_much`` has limited their number, depth and size.
     """
     names = []
     until_s = time.monotonic() + COPY_S

@@ -12,7 +12,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 class Usage(NamedTuple):
     cpu_s: float = 0.0
-    memory_bytes: int = 0  # resident, and shared memory by its size; pages that processes share count once for each
+    memory_bytes: int = 0  # resident, and shared memory by its size; shared pages count once for each process
     processes: int = 0
 
 
@@ -37,7 +37,7 @@ def tree_usage(root: int) -> Usage:
 
 
 def _shared(pid: int) -> dict[str, int]:
-    """Bytes of shared memory by its inode: its pages may be there without being resident in any process."""
+    """Bytes of shared memory by inode: its pages may exist without being resident in any process."""
     found: dict[str, int] = {}
     with open(f"/proc/{pid}/maps") as maps:
         for line in maps:

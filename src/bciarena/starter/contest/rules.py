@@ -1,4 +1,4 @@
-"""What counts. Every value stands beside the sentence of your text it rests on; the score is in score.py."""
+"""The rules. Every value has beside it the sentence of your text that it rests on; the score is in score.py."""
 
 from bciarena.contests.rulebook import Rule, build, mask
 
@@ -7,7 +7,7 @@ from .score import Score
 CLASSES = {1: "left hand", 2: "right hand"}
 """Codes that open a trial, and what the subject does in it."""
 RELEASED = 200
-"""What entries see instead, so that the stream does not tell."""
+"""What entries see instead, so that the stream does not reveal the truth."""
 
 RULEBOOK = build(
     Rule("id", "__NAME__/1", "a changed reading is a new number, never an edit"),
@@ -33,7 +33,7 @@ RULEBOOK = build(
     Rule("scoring", Score(), "see score.py"),
     Rule("unit", "bits/min", "of the score"),
     Rule("shard", "subject", "subjects may be played apart; None: not"),
-    Rule("names_subject", True, "whether the stream tells whose data it is"),
+    Rule("names_subject", True, "whether the stream says whose data it is"),
     Rule("finish", "flag", "the last packet carries the finish flag; object: an empty object follows"),
     Rule("dialect", "D", "a plain class; A, B or C for the interfaces of the robot contests"),
     Rule("python", "", "any; or a version such as 3.10"),

@@ -1,4 +1,4 @@
-"""How trials become a score: what each contributes, and what the sums of blocks make of it."""
+"""How trials become a score: what each contributes, and the score made from the sums of blocks."""
 
 from bciarena.contests.itr import itr
 from bciarena.contests.scoring import Scoring, mean_over, pooled, ratio

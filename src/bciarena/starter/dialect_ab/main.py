@@ -12,7 +12,7 @@ sys.path.insert(0, HERE)
 
 from Framework.engine.contestant import names  # noqa: E402
 
-names.install(HERE, "__DIALECT__")  # framework modules that lie nowhere here are found as on the server
+names.install(HERE, "__DIALECT__")  # framework modules that are not in this folder are found as on the server
 
 from Algorithm.__CLASS__ import __CLASS__  # noqa: E402
 from Framework.AlgorithmSystemManager import AlgorithmSystemManager  # noqa: E402

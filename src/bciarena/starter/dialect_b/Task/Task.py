@@ -22,6 +22,6 @@ class Task(TaskInterface):
         self.match = self.problem = None
 
     def clear_report(self):
-        """Forget all reports and begin anew with the first packet."""
+        """Forget all reports and start again with the first packet."""
         self.match.restart()
         self.problem = Problem(self.match)

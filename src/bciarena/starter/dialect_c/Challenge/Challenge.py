@@ -23,7 +23,7 @@ class Challenge(ChallengeInterface):
         )
 
     def clean_data(self, data):
-        """The packet with the truth taken out of its trigger row; the engine did so before, and twice is as once."""
+        """The packet with the truth removed from its trigger row; harmless where the engine has done so already."""
         data[-1] = self.match.rulebook.masked_trigger(data[-1].astype(int))
         return data
 

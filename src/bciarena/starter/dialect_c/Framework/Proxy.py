@@ -5,7 +5,7 @@ from Framework.engine.contestant import dialect_async
 
 
 class Client:
-    """The challenge with the three verbs that the proxy knows."""
+    """The challenge with the three methods that the proxy uses."""
 
     def __init__(self, challenge):
         self.info, self.next = challenge.info, challenge.next
