@@ -117,7 +117,7 @@ def test_bad_folders_and_files(tmp_path, capsys, entry):
     path.write_bytes(pickle.dumps(good())[:5000])
     assert "block_1.pkl: not a readable pickle" in refused(capsys, entry, tmp_path / "hostile", out)
     path.write_bytes(pickle.dumps(["no", "dict"]))
-    assert "holds list, not a dict" in refused(capsys, entry, tmp_path / "hostile", out)
+    assert "contains a list, not a dict" in refused(capsys, entry, tmp_path / "hostile", out)
 
 
 def test_masked_truth_of_every_challenge_is_refused(tmp_path, capsys, entry):

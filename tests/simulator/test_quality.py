@@ -27,7 +27,7 @@ def made(challenge, split, **more):
 def test_flicker_measures_are_inside_and_shown():
     found = measure(made("speller", "test", subjects=2, blocks=1, seed=4), "speller")
     assert all(item.inside for item in found.measures), [item for item in found.measures if not item.inside]
-    assert {item.name for item in found.measures} >= {"flicker delay from phases"}
+    assert {item.name for item in found.measures} >= {"flicker_delay"}
     page = quality_html(found)
     for word in ("Topographies", "Spectra", "Flicker response", "Chen 2015", "data:image/png"):
         assert word in page
@@ -61,15 +61,15 @@ def test_noise_is_recognised_as_noise():
     outside = {
         item.name for item in measure(Recording((Subject("S01", (noise,)),)), "speller").measures if not item.inside
     }
-    assert "aperiodic exponent at C3, 3-45 Hz" in outside
-    assert "flicker at Oz, fundamental over its surroundings" in outside
+    assert "exponent" in outside
+    assert "flicker_snr" in outside
 
 
 def test_real_people_go_through_the_same_measures(shared_data):
     found = measure(open_recording(shared_data("imagery/train")), "imagery")
     inside = {item.name: item.inside for item in found.measures}
-    assert inside["mu power, other side less same side"]
-    assert inside["C3, 4-40 Hz, rms"]
+    assert inside["mu_difference"]
+    assert inside["size"]
 
 
 def test_command_writes_the_page(tmp_path, capsys):
@@ -93,12 +93,12 @@ def test_a_page_that_cannot_be_written_is_told_and_leaves_nothing(tmp_path):
 
 def test_dead_channels_are_left_out_of_the_maps():
     recording = made("imagery", "test", subjects=2, blocks=1, seed=4)
-    alive = measure(recording, "imagery").maps["8-13 Hz power (dB)"]
+    alive = measure(recording, "imagery").maps["map_alpha"]
     for subject in recording.subjects:
         subject.blocks[0].eeg[3] = 0
     found = measure(recording, "imagery")
     for values in found.maps.values():
         assert np.isnan(values[3])
         assert np.isfinite(np.delete(values, 3)).all()
-    assert np.abs(np.delete(found.maps["8-13 Hz power (dB)"] - alive, 3)).max() < 1.0
+    assert np.abs(np.delete(found.maps["map_alpha"] - alive, 3)).max() < 1.0
     assert "recorded nothing" in quality_html(found)

@@ -41,7 +41,7 @@ class Look:
     phases_coded : bool
         Whether the phases of the keys differ and agree on one delay.
     state : callable, optional
-        Instead of the default measures: the state a trial of that code shows (``eyes open``, ``eyes closed``,
+        Instead of the default measures: the state a trial of that code shows (``eyes_open``, ``eyes_closed``,
         ``generated``).
     top_hz : float
         The recordings are low-passed above this.

@@ -29,9 +29,13 @@ NEIGHBOURS = {"C3": ("FC3", "CP3", "C1", "C5"), "C4": ("FC4", "CP4", "C2", "C6")
 LEFT, RIGHT = "left", "right"
 
 
+LATERAL = "map_lateral"
+"""The map that shows a difference."""
+
+
 @dataclass
 class Measure:
-    """One number beside its published range."""
+    """One number beside its published range; ``name`` and ``source`` are keys of the page's words."""
 
     name: str
     value: float
@@ -47,7 +51,7 @@ class Measure:
 
 @dataclass
 class Quality:
-    """Everything the page shows."""
+    """Everything the page shows; titles are keys of its words, or names of channels."""
 
     challenge: str
     channels: tuple[str, ...]
@@ -139,21 +143,12 @@ def _rest(found: Quality, blocks: list[Block]) -> None:
     top = round(found.look.top_hz)
     free = ((hz > 3) & (hz < 6)) | ((hz > 28) & (hz < top))
     slope = -np.polyfit(np.log(hz[free]), np.log(power[_row(found, "C3"), free]), 1)[0]
-    found.measures.append(
-        Measure(
-            f"aperiodic exponent at C3, 3-{top} Hz",
-            float(slope),
-            0.8,
-            2.0,
-            "",
-            "usual for scalp EEG, as fitted by Donoghue 2020",
-        )
-    )
+    found.measures.append(Measure("exponent", float(slope), 0.8, 2.0, "", "from_exponent"))
     size = float(np.sqrt(power[_row(found, "C3"), (hz >= 4) & (hz < 40)].sum() * (hz[1] - hz[0])))
-    found.measures.append(Measure("C3, 4-40 Hz, rms", size, 2.0, 20.0, "uV", "eegmmidb, BUPT and Nakanishi recordings"))
+    found.measures.append(Measure("size", size, 2.0, 20.0, "uV", "from_size"))
     if found.look.state is None:
         hz, power = _spectrum([_against_average(found, piece) for piece in pieces], found.rate)
-        found.maps["8-13 Hz power (dB)"] = _decibel(power[:, (hz >= 8) & (hz < 13)].mean(axis=1))
+        found.maps["map_alpha"] = _decibel(power[:, (hz >= 8) & (hz < 13)].mean(axis=1))
 
 
 def _example(found: Quality, pieces: list[Array]) -> None:
@@ -202,16 +197,15 @@ def _imagery(found: Quality, blocks: list[Block]) -> None:
     for (side, channel), parts in sorted(gathered.items()):
         mean = np.mean(parts, axis=0)
         quiet = mean[:, : round(-ERD_S[0] * 10) - 5].mean(axis=1, keepdims=True)
-        found.erd[f"{side} hand, {channel}"] = 100 * (mean / quiet - 1)
+        found.erd[f"erd_{side}_{channel}"] = 100 * (mean / quiet - 1)
         mu, late = (ERD_HZ >= 9) & (ERD_HZ <= 13), slice(round((1 - ERD_S[0]) * 10), round((4 - ERD_S[0]) * 10))
         change[side, channel] = float(100 * (mean[mu][:, late].mean() / quiet[mu].mean() - 1))
     if len(change) < 4:
         return
     contra = (change[LEFT, "C4"] + change[RIGHT, "C3"]) / 2
     same = (change[LEFT, "C3"] + change[RIGHT, "C4"]) / 2
-    source = "ERD: Pfurtscheller 1999; bounds ours, wide"
-    found.measures.append(Measure("mu power, other side of the hand", contra, -80, -10, "%", source))
-    found.measures.append(Measure("mu power, other side less same side", contra - same, -60, -3, "%", source))
+    found.measures.append(Measure("mu_opposite", contra, -80, -10, "%", "from_erd"))
+    found.measures.append(Measure("mu_difference", contra - same, -60, -3, "%", "from_erd"))
 
 
 def _lateral(found: Quality, blocks: list[Block]) -> None:
@@ -228,13 +222,10 @@ def _lateral(found: Quality, blocks: list[Block]) -> None:
     if not logs[LEFT] or not logs[RIGHT]:
         return
     less = _decibel(_typical(logs[LEFT])) - _decibel(_typical(logs[RIGHT]))
-    found.maps["9-13 Hz, left less right hand (dB)"] = less
+    found.maps[LATERAL] = less
     if not found.look.rest_kept:  # no rest is kept, so there is nothing to measure a change against
         c3, c4 = (found.scalp.index(_row(found, name)) for name in ("C3", "C4"))
-        source = "ERD: Pfurtscheller 1999; bounds ours, wide"
-        found.measures.append(
-            Measure("mu, other side less same side", float(less[c4] - less[c3]) / 2, -6, -0.1, "dB", source)
-        )
+        found.measures.append(Measure("mu_lateral", float(less[c4] - less[c3]) / 2, -6, -0.1, "dB", "from_erd"))
 
 
 def _flicker(found: Quality, blocks: list[Block]) -> None:
@@ -261,31 +252,16 @@ def _flicker(found: Quality, blocks: list[Block]) -> None:
     if not phasors:
         return
     found.snr_db = {k: float(10 * np.log10(np.sum(v, axis=0)[0] / np.sum(v, axis=0)[1])) for k, v in power.items()}
-    found.maps["flicker response (uV)"] = np.median(spread, axis=0)
-    source = "BUPT and Nakanishi recordings"
-    found.measures.append(
-        Measure("flicker at Oz, fundamental over its surroundings", found.snr_db[1], 3, 18, "dB", source)
-    )
+    found.maps["map_flicker"] = np.median(spread, axis=0)
+    found.measures.append(Measure("flicker_snr", found.snr_db[1], 3, 18, "dB", "from_flicker_snr"))
     if found.look.phases_coded:
         unit = np.array(phasors) / np.abs(phasors)
         hz, phase = np.array(keys).T
         delays = np.arange(0.08, 0.22, 0.001)
         fit = [abs(np.mean(unit * np.exp(-1j * (2 * np.pi * hz * (0.2 - lag) + phase)))) for lag in delays]
-        found.measures.append(
-            Measure(
-                "flicker delay from phases",
-                float(delays[np.argmax(fit)]),
-                0.12,
-                0.16,
-                "s",
-                "Wang 2017's recordings: 0.136 s",
-            )
-        )
-        found.measures.append(
-            Measure(
-                "agreement of 40 phases with the table", max(fit), 0.5, 1.0, "", "JFPM coding, Chen 2015; bound ours"
-            )
-        )
+        delay_s = float(delays[np.argmax(fit)])
+        found.measures.append(Measure("flicker_delay", delay_s, 0.12, 0.16, "s", "from_flicker_delay"))
+        found.measures.append(Measure("flicker_phases", max(fit), 0.5, 1.0, "", "from_flicker_phases"))
 
 
 def _at(wave: Array, hz: float, rate: int) -> complex:
@@ -305,24 +281,17 @@ def _eyes(found: Quality, blocks: list[Block]) -> None:
     oz = _row(found, "Oz")
     for kind, pieces in parts.items():
         hz, power = _spectrum(pieces, found.rate)
-        found.spectra[f"Oz, {kind}"] = hz, power[oz]
-    if "eyes open" in parts and "eyes closed" in parts:
+        found.spectra[f"oz_{kind}"] = hz, power[oz]
+    if "eyes_open" in parts and "eyes_closed" in parts:
         alpha = (hz >= 8) & (hz < 13)
-        ratio = found.spectra["Oz, eyes closed"][1][alpha].mean() / found.spectra["Oz, eyes open"][1][alpha].mean()
-        found.measures.append(
-            Measure(
-                "alpha at Oz, eyes closed over open", float(ratio), 1.5, 10, "", "larger: Barry 2007; bounds ours, wide"
-            )
-        )
-    if "eyes closed" in parts:
+        ratio = found.spectra["oz_eyes_closed"][1][alpha].mean() / found.spectra["oz_eyes_open"][1][alpha].mean()
+        found.measures.append(Measure("alpha_ratio", float(ratio), 1.5, 10, "", "from_alpha_ratio"))
+    if "eyes_closed" in parts:
         around = (hz >= 7) & (hz < 14)
-        peak = hz[around][np.argmax(found.spectra["Oz, eyes closed"][1][around])]
-        found.measures.append(
-            Measure("alpha peak, eyes closed", float(peak), 8, 13, "Hz", "Haegens 2014: 10.3 Hz on average")
-        )
+        peak = hz[around][np.argmax(found.spectra["oz_eyes_closed"][1][around])]
+        found.measures.append(Measure("alpha_peak", float(peak), 8, 13, "Hz", "from_alpha_peak"))
     if "generated" in parts and len(parts) == 3:
-        logs = {kind: _decibel(found.spectra[f"Oz, {kind}"][1]) for kind in parts}
-        off = logs["generated"] - (logs["eyes open"] + logs["eyes closed"]) / 2
+        logs = {kind: _decibel(found.spectra[f"oz_{kind}"][1]) for kind in parts}
+        off = logs["generated"] - (logs["eyes_open"] + logs["eyes_closed"]) / 2
         rms = float(np.sqrt(np.mean(off[(hz >= 2) & (hz < 38)] ** 2)))
-        source = "our own bound: a fake is not told by its mean spectrum"
-        found.measures.append(Measure("generated against real spectra at Oz, rms", rms, 0, 2.5, "dB", source))
+        found.measures.append(Measure("fakes", rms, 0, 2.5, "dB", "from_fakes"))

@@ -6,20 +6,20 @@ import base64
 import html
 import struct
 import zlib
-from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.recording import open_recording
 from bciarena.simulator.head import electrodes
-from bciarena.simulator.quality import ERD_HZ, ERD_S, TRACE_HZ, Quality, measure
-from bciarena.simulator.quality_zh import chinese
+from bciarena.simulator.quality import ERD_HZ, ERD_S, LATERAL, TRACE_HZ, Quality, measure
+from bciarena.words import read_words
 from bciarena.writing import wanted_file
 
 Array = NDArray[np.float64]
-Say = Callable[[str], str]
 PAGES = {"en": "quality.html", "zh": "quality.zh.html"}
 LANGUAGES = {"en": "English", "zh": "中文"}
 COLOURS = ("#1f6f8b", "#c8553d", "#3a7d44", "#7b4b94", "#b08900", "#444444")
@@ -37,6 +37,17 @@ figure{margin:0}figcaption{font-size:.85rem;color:#555}svg{max-width:100%;height
 """
 
 
+class Say(Protocol):
+    """The page's words in one language."""
+
+    def __call__(self, key: str, **values: Any) -> str: ...
+
+
+@cache
+def _words(lang: str) -> Any:
+    return read_words(Path(__file__).parent)[lang]["quality"]
+
+
 def write_quality(folder: Path, challenge: str) -> Path:
     """Measure a data folder and write ``quality.html`` into it, and beside it the same in Chinese."""
     found = measure(open_recording(folder), challenge)
@@ -48,29 +59,31 @@ def write_quality(folder: Path, challenge: str) -> Path:
 
 def quality_html(found: Quality, lang: str = "en") -> str:
     """The whole page."""
-    say: Say = chinese if lang == "zh" else str
+
+    def say(key: str, **values: Any) -> str:
+        return str(_words(lang).get(key, key)).format(**values)  # channels are called by their names
+
     other = next(one for one in PAGES if one != lang)
     outside = sum(not item.inside for item in found.measures)
-    told = say(f"{outside} of {len(found.measures)} measures outside" if outside else "every measure inside")
-    intro = say("Measured on the recordings alone, beside what was published about people: ")
+    verdict = say("some_outside", n=outside, m=len(found.measures)) if outside else say("all_inside")
     parts = [f'<p class="soft"><a href="{PAGES[other]}">{LANGUAGES[other]}</a></p>']
-    parts += [f"<h1>{found.challenge}: {say('is this EEG like EEG?')}</h1>"]
-    parts += [f'<p class="soft">{intro}{told}{"。" if lang == "zh" else "."}</p>', _table(found, say)]
-    parts += [f"<h2>{say('A stretch of EEG')}</h2>", _traces(found, say)]
-    parts += [f"<h2>{say('Spectra')}</h2>", _spectra(found, say)]
+    parts += [f"<h1>{found.challenge}: {say('title')}</h1>"]
+    parts += [f'<p class="soft">{say("intro", verdict=verdict)}</p>', _table(found, say)]
+    parts += [f"<h2>{say('example')}</h2>", _traces(found, say)]
+    parts += [f"<h2>{say('spectra')}</h2>", _spectra(found, say)]
     if found.maps:
         maps = [_map(found, title, values, say) for title, values in found.maps.items()]
-        parts.append(f'<h2>{say("Topographies")}</h2><div class="row">{"".join(maps)}</div>')
+        parts.append(f'<h2>{say("maps")}</h2><div class="row">{"".join(maps)}</div>')
         dead = any(not np.isfinite(values).all() for values in found.maps.values())
-        grey = say(" Grey: a channel that recorded nothing.") if dead else ""
-        parts.append(f'<p class="soft">{say("Against the average of the scalp channels.")}{grey}</p>')
+        grey = f" {say('maps_grey')}" if dead else ""
+        parts.append(f'<p class="soft">{say("maps_average")}{grey}</p>')
     if found.erd:
         changes = "".join(_erd(say(title), change) for title, change in found.erd.items())
-        parts.append(f'<h2>{say("Change of power around imagery")}</h2><div class="two">{changes}</div>')
-        before = say("Against 2 to 0.5 s before the onset of imagery.")
-        parts.append(f'<p class="soft">{before} {say(_scale(ERD_FULL, "%"))}</p>')
+        parts.append(f'<h2>{say("erd")}</h2><div class="two">{changes}</div>')
+        scale = say("scale_signed", full=ERD_FULL, unit="%")
+        parts.append(f'<p class="soft">{say("erd_note")} {scale}</p>')
     if found.snr_db:
-        parts.append(f"<h2>{say('Flicker response at Oz by harmonic')}</h2>{_bars(found, say)}")
+        parts.append(f"<h2>{say('harmonics')}</h2>{_bars(found, say)}")
     head = (
         f'<!doctype html><html lang="{lang}"><meta charset="utf-8"><title>{found.challenge}</title>'
         f"<style>{STYLE}</style>"
@@ -83,9 +96,10 @@ def _table(found: Quality, say: Say) -> str:
     for item in found.measures:
         mark = "inside" if item.inside else "outside"
         shown = f'<span class="{"yes" if item.inside else "no"}">{say(mark)}</span>'
+        name = html.escape(say(item.name, top=round(found.look.top_hz)))
         lines.append(
-            f'<tr><td>{html.escape(say(item.name))}</td><td class="n">{item.value:.3g} {item.unit}</td>'
-            f'<td class="n">{say(f"{item.low:g} to {item.high:g}")}</td><td>{shown}</td>'
+            f'<tr><td>{name}</td><td class="n">{item.value:.3g} {item.unit}</td>'
+            f'<td class="n">{say("range", low=item.low, high=item.high)}</td><td>{shown}</td>'
             f"<td>{html.escape(say(item.source))}</td></tr>"
         )
     named = [say(word) for word in ("measure", "here", "people", "source")]
@@ -119,9 +133,8 @@ def _traces(found: Quality, say: Say) -> str:
         dead = "" if wave.any() else ' <tspan fill="#b03020">' + say("dead") + "</tspan>"
         lines.append(f'<text x="2" y="{middle + 4:.0f}">{name}{dead}</text>')
         lines.append(f'<polyline points="{path}" fill="none" stroke="{COLOURS[0]}" stroke-width="0.8"/>')
-    heart = " (ECG 1200 uV)" if "ECG" in names else ""
-    note = say(f"High-passed at {TRACE_HZ:g} Hz. One row is 100 uV{heart}; what goes further is cut.")
-    drawn = _svg(wide, tall + 18, "".join(lines), f"{seconds:g} s of {', '.join(names)}")
+    note = say("traces_note", hz=TRACE_HZ, heart=say("traces_heart") if "ECG" in names else "")
+    drawn = _svg(wide, tall + 18, "".join(lines), say("traces", s=seconds, names=", ".join(names)))
     return f"<figure>{drawn}<figcaption>{note}</figcaption></figure>"
 
 
@@ -162,7 +175,7 @@ def _spectra(found: Quality, say: Say) -> str:
             f'<text x="{wide - 140}" y="{24 + 16 * index}" style="fill:{colour}">{html.escape(say(name))}</text>'
         )
     lines.append(f'<text x="{wide - 45}" y="{base + 30}">Hz</text><text x="4" y="{base + 30}">uV²/Hz</text>')
-    return _svg(wide, tall, "".join(lines), f"{say('Spectra')}: {', '.join(map(say, curves))}")
+    return _svg(wide, tall, "".join(lines), f"{say('spectra')}: {', '.join(map(say, curves))}")
 
 
 def _flat(names: tuple[str, ...]) -> Array:
@@ -184,7 +197,7 @@ def _map(found: Quality, title: str, values: Array, say: Say) -> str:
     weight = np.exp(-gap / 0.018) + 1e-6 / (gap + 0.02) ** 2  # near an electrode its own, far away a mixture
     image = ((weight @ own) / weight.sum(axis=1)).reshape(96, 96)
     inside = (np.linalg.norm(points, axis=1) <= 1.0).reshape(96, 96)
-    signed = "less" in title
+    signed = title == LATERAL
     low, high = (-np.abs(own).max(), np.abs(own).max()) if signed else (float(own.min()), float(own.max()))
     share = (image - low) / max(high - low, 1e-9)
     picture = _png(_colour(share if signed else 0.5 + 0.5 * share, inside))
@@ -199,16 +212,9 @@ def _map(found: Quality, title: str, values: Array, say: Say) -> str:
     )
     rim = '<circle cx="115" cy="120" r="100" fill="none" stroke="#444"/>'
     body = f'{outline}<image href="{picture}" x="15" y="20" width="200" height="200"/>{rim}{dots}'
-    if signed:
-        scale = _scale(high, "dB")
-    else:
-        scale = f"white {low:.2g}, red {high:.2g}"
-    caption = f"{html.escape(say(title))}<br>{say(scale)}"
+    scale = say("scale_signed", full=high, unit="dB") if signed else say("scale", low=low, high=high)
+    caption = f"{html.escape(say(title))}<br>{scale}"
     return f"<figure>{_svg(230, 226, body, say(title))}<figcaption>{caption}</figcaption></figure>"
-
-
-def _scale(full: float, unit: str) -> str:
-    return f"blue {-full:.2g} {unit}, white 0, red {full:+.2g} {unit}"
 
 
 def _erd(title: str, change: Array) -> str:
@@ -240,8 +246,7 @@ def _bars(found: Quality, say: Say) -> str:
             f'<text x="{x}" y="{152 - size:.1f}">{value:.1f} dB</text><text x="{x + 14}" y="176">{harmonic}f</text>'
         )
     told = ", ".join(f"{harmonic}f {value:.1f} dB" for harmonic, value in found.snr_db.items())
-    note = say("Power at the flicker's frequency and its multiples over the power 1.25 to 2 Hz beside them.")
-    return f"<figure>{_svg(330, 185, ''.join(parts), told)}<figcaption>{note}</figcaption></figure>"
+    return f"<figure>{_svg(330, 185, ''.join(parts), told)}<figcaption>{say('harmonics_note')}</figcaption></figure>"
 
 
 def _colour(share: Array, shown: NDArray[np.bool_]) -> NDArray[np.uint8]:

@@ -160,7 +160,7 @@ class _Faker:
 
 def state(code: int) -> str:
     """What a trial of a code shows."""
-    return "eyes closed" if code > EYES_CLOSED else "eyes open" if code > EYES_OPEN else "generated"
+    return "eyes_closed" if code > EYES_CLOSED else "eyes_open" if code > EYES_OPEN else "generated"
 
 
 BRAIN = Brain(recordings=liveness_recordings, look=Look(state=state, top_hz=38.0))
