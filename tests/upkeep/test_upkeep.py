@@ -196,7 +196,7 @@ def test_only_the_newest_backups_are_kept_where_asked(site: Town, tmp_path: Path
 
 def test_what_nothing_names_is_removed_only_when_it_is_old(site: Town, capsys) -> None:
     storage = site.site.storage
-    new, old = storage.put_bytes(b"recent uploads"), storage.put_bytes(b"refused long ago")
+    new, old = storage.put_bytes(b"just uploaded"), storage.put_bytes(b"refused long ago")
     ages_ago = time.time() - 9 * 86400
     os.utime(stored(site, old), (ages_ago, ages_ago))
     os.utime(stored(site, run_of(site)), (ages_ago, ages_ago))  # old, but needed
