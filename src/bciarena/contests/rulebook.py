@@ -152,8 +152,12 @@ def _plain(value: Any) -> Any:
 
 
 USUAL: dict[str, tuple[Any, str]] = {
+    "idle": (frozenset(), "every trial asks for an answer"),
     "forbidden": (frozenset(), "no code is reserved in scored data"),
     "counts_from": ("packet", "counted from the packet after the trigger's; R1"),
+    "floor_s": (0.0, "no lower bound is given"),
+    "late_answer": (None, "a late answer is shown as given"),
+    "repeat_is_violation": (False, "repeats are allowed and do nothing"),
     "formerly": (frozenset(), "no older digests"),
 }
 """Rules that most contests share; a contest names them only where it differs."""

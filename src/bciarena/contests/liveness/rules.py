@@ -41,7 +41,6 @@ RULEBOOK = build(
     Rule("rate", 250, "之后降采样至 250Hz，重参考到共同平均参考"),
     Rule("packet_n", 50, "在 250Hz 采样率下，单次获取的 data 为 6*50 个点"),
     Rule("truth", TRUTH, "129-151 真实睁眼, 193-215 真实闭眼, 1-23 模拟（表 3）"),
-    Rule("idle", frozenset(), "every trial asks for an answer"),
     Rule("mask", mask(dict.fromkeys(TRUTH, 240)), "比赛数据集…Trial 开始标 240、Trial 结束标 241"),
     Rule("masked", frozenset({240}), "Trial 开始标 240: no truth is left"),
     Rule("vocabulary", VOCABULARY, "表 4: 100001-110111 真实, 000001-010111 模拟"),
@@ -54,7 +53,6 @@ RULEBOOK = build(
     ),
     Rule("missing_s", None, "所用时长记为…试次起始 Trigger 信号到结束 Trigger 的时间长度"),
     Rule("floor_s", 3.0, "当参赛者提交结果的单次试次时长小于 3s 时，统一计为 3s"),
-    Rule("late_answer", None, "a late answer is shown as given"),
     Rule("closing", 241, "在接收到成绩提交点 Trigger 前进行反馈报告; R10a"),
     Rule(
         "decides",

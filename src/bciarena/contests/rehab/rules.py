@@ -23,7 +23,6 @@ RULEBOOK = build(
     Rule("rate", 1000, "设备采样率为 1000Hz…未做降采样或其他滤波处理"),
     Rule("packet_n", 40, "数据包中包含 40ms 的实验EEG 数据（最后一个数据包长度可能小于 40ms）"),
     Rule("truth", {code: str(code) for code in CLASSES}, "3s 时打任务标签（1/2/3/4）"),
-    Rule("idle", frozenset(), "every trial asks for an answer"),
     Rule("mask", mask(dict.fromkeys(CLASSES, RELEASED)), "测试数据中 1234 会统一以“200”标签给出"),
     Rule("masked", frozenset({RELEASED}), "测试数据中 1234 会统一以“200”标签给出"),
     Rule(
@@ -35,7 +34,6 @@ RULEBOOK = build(
     Rule("limit_s", 4.0, "最多采集 4 秒的 EEG 数据（不含 4 秒）…该试次结果为-1; R2"),
     Rule("limit_covers_thinking", False, "已经获取了超过当前限制时间的 EEG 数据: data, not computing"),
     Rule("missing_s", 4.0, "未反馈结果，则判决结果将被记录为误判; shown with the whole 4 s"),
-    Rule("floor_s", 0.0, "no lower bound is given"),
     Rule("late_answer", "-1", "否则该试次识别结果将被视为无效，该试次结果为-1"),
     Rule("closing", None, "a report until the next trial's data begins belongs to the trial; R3"),
     Rule("decides", "first", "在一个试次时间内，参赛算法需要反馈一次结果"),

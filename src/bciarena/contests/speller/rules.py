@@ -65,11 +65,8 @@ RULEBOOK = build(
         "5 秒的反馈时间限制包括了算法的计算时间（计算 itr 时以数据长度为准）; R9",
     ),
     Rule("missing_s", 5.0, "未反馈结果，则该试次时长将被记录为 5 秒，同时…误判"),
-    Rule("floor_s", 0.0, "no lower bound is given"),
-    Rule("late_answer", None, "a late answer is shown as given"),
     Rule("closing", None, "a trial lasts until the next trial's data or the block's end; R8"),
     Rule("decides", "first", "多次反馈结果，则仅按照第一次反馈的时间及结果进行记录"),
-    Rule("repeat_is_violation", False, "repeats are allowed and do nothing"),
     Rule(
         "scoring", SpellerScore(), "ITR 仅针对闪烁试次…不包含模拟休息时长; 平均的 FPR 超过 10%，ITR 记为 0; R8, R9, R19"
     ),

@@ -77,8 +77,6 @@ RULEBOOK = build(
     Rule("limit_s", 5.0, "最多采集 5 秒的 EEG 数据 (不含 5 秒); R2"),
     Rule("limit_covers_thinking", False, "单个 trial 所用数据段长度为…所获取的 EEG 数据长度"),
     Rule("missing_s", 5.0, "text silent; R19: a trial without report is wrong and takes 5 s"),
-    Rule("floor_s", 0.0, "no lower bound is given"),
-    Rule("late_answer", None, "a late answer is shown as given"),
     Rule("closing", None, "最迟在接收到下一 trigger 时进行反馈报告; R3"),
     Rule("decides", "first", "在一个试次时间内, 参赛者只能也必须报告一次结果; R6"),
     Rule("repeat_is_violation", True, "只能也必须报告一次结果; R6: logged and shown, changes nothing"),
