@@ -17,6 +17,12 @@ def main(
     word: Annotated[
         str | None, typer.Option(help="For spelling: cue the keys of this word instead of a whole block.")
     ] = None,
+    free: Annotated[
+        bool, typer.Option("--free", help="For spelling: no cues, the subject spells what comes to mind.")
+    ] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="A virtual subject, decoded live: open the stimulus page and watch.")
+    ] = False,
     rounds: Annotated[int | None, typer.Option(help="For contests in rounds: play only this many.")] = None,
     log: Annotated[Path | None, typer.Option(help="Keep steps, frame intervals and answers here (JSON lines).")] = None,
     stream: Annotated[
@@ -54,7 +60,17 @@ def main(
     for name, value in {"lost-ms": lost_ms, "distance-cm": distance_cm, "screen-cm": screen_cm}.items():
         if value is not None and not value > 0:
             raise BadInput(f"--{name} {value:g}: give more than 0")
-    options = {name: value for name, value in {"word": word, "rounds": rounds}.items() if value is not None}
+    if demo:
+        import shutil
+
+        from bciarena.cli.live import _say, _stop
+        from bciarena.session.demo import run_demo
+
+        sandbox = "bwrap" if shutil.which("bwrap") else "none"  # the entry is one of ours
+        run_demo(challenge, language=language, sandbox=sandbox, host=host, port=port, stop=_stop(), say=_say)
+        return
+    asked = {"word": word, "rounds": rounds, "free": free or None}
+    options = {name: value for name, value in asked.items() if value is not None}
     timeline = screened(challenge, Screening(split, subject, block, seed, options))
     if log is not None:
         try:

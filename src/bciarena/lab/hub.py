@@ -203,6 +203,14 @@ class Hub:
         if self.virtual and not self._why_not_start():
             self._on_command({"name": "start"}, answer)
 
+    def _on_measured(self, message: dict[str, Any], answer: Send) -> None:
+        """The page has looked at its screen for longer than it does before a block."""
+        self.refresh_hz = float(message.get("refresh_hz") or 60.0)
+        jitter, late = float(message.get("jitter_ms") or 0), message.get("late")
+        self._keep({"type": "measured", **{k: message.get(k) for k in ("refresh_hz", "jitter_ms", "late", "frames")}})
+        text = f"the screen: {self.refresh_hz:.3f} Hz, frames vary by {jitter:.2f} ms"
+        self._say(f"{text}, {late} of {message.get('frames')} came late")
+
     def _on_refused(self, message: dict[str, Any], answer: Send) -> None:
         self.refused = str(message.get("reason"))[:200]
         self._say(f"refused: {self.refused}")

@@ -26,7 +26,7 @@ def trials_of(steps: Steps, opens: Collection[int]) -> list[Shown]:
     openings = [k for k, step in enumerate(steps) if step["code"] in opens]
     begins = [_begin(steps, k) for k in openings]
     found = []
-    for begin, opening, limit in zip(begins, openings, [*begins[1:], len(steps)], strict=True):
+    for begin, opening, limit in zip(begins, openings, [*begins, len(steps)][1:], strict=True):
         after = range(opening + 1, limit)
         ends = [k for k in after if steps[k]["code"] == CLOSING] or [k for k in after if steps[k]["kind"] in BETWEEN]
         found.append(Shown(begin, opening, ends[0] if ends else limit))

@@ -75,6 +75,8 @@ class Protocol:
         Plans what the lab shows if that is not a block of a set; returns None if it is.
     options : frozenset of str
         Options of `arena lab` that ``screen`` understands.
+    demo : mapping
+        What `arena lab --demo` plays: subject and seed of the virtual subject, entry, options.
     """
 
     splits: Mapping[str, Split]
@@ -86,6 +88,7 @@ class Protocol:
     practice: Mapping[str, Any] = field(default_factory=dict)
     screen: Callable[[Screening], Timeline | None] | None = None
     options: frozenset[str] = frozenset()
+    demo: Mapping[str, Any] = field(default_factory=dict)
 
 
 def protocol_of(challenge: str | Rulebook) -> Protocol:

@@ -133,6 +133,10 @@ class Decoder:
         self.match = Told(self.book, self.feed, self.ledger, folder=RunFolder(out), on_report=answered)
         self.match.told, self.match.begun = subject, self.feed.begun
         self._thread = threading.Thread(target=self._play, daemon=True)
+
+    def start(self, refresh_hz: float | None) -> None:
+        """Bring the entry to life; its ``info`` holds the refresh rate that the page has measured."""
+        self.match.info["refresh_hz"] = refresh_hz
         self._thread.start()
 
     def _play(self) -> None:

@@ -187,8 +187,12 @@ def _play(plan: Plan, part: Part, hub: Hub, stop: threading.Event, say: Say) -> 
     with ExitStack() as stack:
         decoder = None
         if part.entry:
+            while hub.refresh_hz is None:  # the entry is told what the screen really does
+                if stop.wait(LOOK_S):
+                    raise KeyboardInterrupt
             entry = stack.enter_context(opened(part.entry, plan.book, sandbox=plan.sandbox, model=part.model))  # type: ignore[arg-type]
             decoder = Decoder(entry, plan.out / "runs" / part.split, plan.subject, _answers(hub), say)
+            decoder.start(hub.refresh_hz)
         try:
             if part.practice and not any(place.sittings() or place.done for place in places):
                 hub.show(practice(plan.timeline(part, part.blocks[0]), part.practice), intro=text)

@@ -17,6 +17,7 @@ FLICKER = (40, 45)
 CUE_S, STIMULUS_S, FEEDBACK_S = 1.0, 4.0, 1.0
 SHORT_REST_S, LONG_REST_S, SHORT_SHARE = 4.0, 12.0, 0.9
 WORD_REST_S = 1.0
+FREE_ROUNDS = 200
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,."
 """Keys 1 to 39; the 40th is backspace."""
 
@@ -50,22 +51,38 @@ def block(place: Place) -> Timeline:
 
 
 def word_block(asked: Screening) -> Timeline | None:
-    """Every letter of a word as a flicker trial; None if no word is asked for."""
-    word = asked.options.get("word")
+    """Every letter of a word as a flicker trial; None if no word is asked for. Free spelling has no cues."""
+    word, free = asked.options.get("word"), bool(asked.options.get("free"))
     if word is None:
-        return None
+        return free_block(asked) if free else None
     script = Script(250)
     script.opening(None)
     for letter in word.upper():
         if letter not in LETTERS:
             raise BadInput(f"--word: there is no key {letter!r}; the keys are letters, digits, space, comma, full stop")
         key = LETTERS.index(letter) + 1
-        script.add(CUE_S, "cue", key=key)
-        script.add(STIMULUS_S, "flicker", key, key=key, hz=FREQUENCY_HZ[key - 1], phase_rad=PHASE_RAD[key - 1])
-        script.add(FEEDBACK_S, "feedback", key=key)
+        if not free:
+            script.add(CUE_S, "cue", key=key)
+        hz, phase = FREQUENCY_HZ[key - 1], PHASE_RAD[key - 1]
+        script.add(STIMULUS_S, "flicker", key, key=key, hz=hz, phase_rad=phase, free=free)
+        script.add(FEEDBACK_S, "feedback", key=key, free=free)
         script.mark(241)
         script.add(WORD_REST_S, "rest")
     script.closing(stream(0, "word", word), None)
+    return script.timeline("speller/1", "test", asked.subject, asked.block)
+
+
+def free_block(asked: Screening) -> Timeline:
+    """Keys flicker and rest, on and on; nobody but the subject knows what is spelt, so no code tells it."""
+    script = Script(250)
+    script.opening(None)
+    for _ in range(FREE_ROUNDS):
+        script.add(
+            STIMULUS_S, "flicker", key=None, hz=FREQUENCY_HZ[0], phase_rad=0.0, others_hz=FREQUENCY_HZ, free=True
+        )
+        script.add(FEEDBACK_S, "feedback", free=True)
+        script.add(WORD_REST_S, "rest")
+    script.closing(stream(0, "free"), None)
     return script.timeline("speller/1", "test", asked.subject, asked.block)
 
 
@@ -75,5 +92,7 @@ PROTOCOL = Protocol(
     block=block,
     practice={"split": "train", "subjects": 1, "blocks": 1},
     screen=word_block,
-    options=frozenset({"word"}),
+    options=frozenset({"word", "free"}),
+    # A made-up person with strong responses, and an entry that answers every key.
+    demo={"subject": 6, "seed": 3, "entry": "@speller-baseline", "options": {"word": "HELLO WORLD.", "free": True}},
 )

@@ -1,12 +1,13 @@
 // The 40 keys. Each key is a tile of the background grey with a darker grid on it; only the grid flickers.
 import { BACKGROUND, level, luminance } from "/static/luminance.js";
 import { drawPatch, fit, grey } from "/static/player.js";
-import { WAITING } from "/static/words.js";
+import { SAID, WAITING } from "/static/words.js";
 
 export const RANGE = [0.361, 0.5]; // off-type: the grid goes darker than its background of 0.5
 
 const LABELS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "␣", ",", ".", "⌫"];
 const [COLUMNS, ROWS, CELLS] = [10, 4, 8];
+const [BAR, FOOT] = [100, 75]; // above the keys the text, below them room for the photodiode patch
 
 export class Stage {
   constructor(canvas) {
@@ -18,7 +19,7 @@ export class Stage {
     this.layout();
   }
 
-  begin() { this.typed = ""; this.said = null; }
+  begin() { this.typed = ""; this.said = null; this.keysN = this.undoneN = 0; this.since = null; }
 
   message(text) { this.note = text; }
 
@@ -26,11 +27,11 @@ export class Stage {
     this.pen = fit(this.canvas);
     const [w, h] = [this.canvas.clientWidth, this.canvas.clientHeight];
     // Cells of whole pixels: sharp edges, and filling them needs no smoothing.
-    const cell = Math.floor(Math.min((w - 40) / (COLUMNS * 1.25), (h - 130) / (ROWS * 1.35)) / CELLS);
+    const cell = Math.floor(Math.min((w - 40) / (COLUMNS * 1.25), (h - BAR - FOOT) / (ROWS * 1.35)) / CELLS);
     const side = cell * CELLS;
-    const [gapX, gapY] = [(w - 40 - side * COLUMNS) / (COLUMNS - 1), (h - 130 - side * ROWS) / (ROWS - 1)];
+    const [gapX, gapY] = [(w - 40 - side * COLUMNS) / (COLUMNS - 1), (h - BAR - FOOT - side * ROWS) / (ROWS - 1)];
     this.keys = LABELS.map((label, k) => {
-      const [x, y] = [Math.round(20 + (k % COLUMNS) * (side + gapX)), Math.round(100 + Math.floor(k / COLUMNS) * (side + gapY))];
+      const [x, y] = [Math.round(20 + (k % COLUMNS) * (side + gapX)), Math.round(BAR + Math.floor(k / COLUMNS) * (side + gapY))];
       const grid = new Path2D();
       for (let i = 0; i < CELLS; i++) for (let j = 0; j < CELLS; j++) if ((i + j) % 2) grid.rect(x + i * cell, y + j * cell, cell, cell);
       return { label, x, y, side, grid };
@@ -51,7 +52,9 @@ export class Stage {
   // What stands still is drawn when it changes; a frame of flicker draws the keys alone.
   draw(step, timeS) {
     const pen = this.pen;
-    const cued = ["cue", "still", "flicker"].includes(step?.kind) ? step.params.key : null;
+    const free = step?.params.free; // nobody tells the subject what to spell
+    const cued = !free && ["cue", "still", "flicker"].includes(step?.kind) ? step.params.key : null;
+    if (free && step.kind === "flicker") this.since ??= performance.now();
     const scene = [step?.kind, cued, this.said, this.typed, this.note, this.patch].join("|");
     if (scene !== this.scene) this.still(step, cued);
     this.scene = scene;
@@ -90,6 +93,21 @@ export class Stage {
     let text = this.note ?? (step || this.typed ? `${this.typed}▏` : WAITING);
     while (!this.note && pen.measureText(text).width > w - 70) text = text.slice(Math.ceil(text.length / 20));
     pen.fillText(text, 34, 46, w - 70);
+    if (this.since && this.keysN) {
+      pen.textAlign = "right";
+      pen.font = "20px system-ui";
+      pen.fillStyle = "#8b949e";
+      pen.fillText(this.rate(), w - 30, 46);
+    }
+  }
+
+  // Who corrects a wrong key spends another on it: of n keys, as many were wrong as were taken back.
+  rate() {
+    const [n, minutes] = [this.keysN, (performance.now() - this.since) / 60000];
+    const [p, m] = [(n - this.undoneN) / n, LABELS.length];
+    const wrong = p < 1 ? (1 - p) * Math.log2((1 - p) / (m - 1)) : 0;
+    const bits = p < 1 / m ? 0 : Math.log2(m) + p * Math.log2(p) + wrong;
+    return `${n} ${SAID.keys} · ${(n / minutes).toFixed(1)}/min · ${((bits * n) / minutes).toFixed(0)} bits/min`;
   }
 
   frame(key, colour, width) {
@@ -112,6 +130,9 @@ export class Stage {
     if (!(key >= 1 && key <= 40)) return;
     this.said = key;
     const label = LABELS[key - 1];
+    this.keysN += 1;
+    if (label === "⌫") this.undoneN += 1;
+    if (label === "." && this.since) window.speechSynthesis?.speak(new SpeechSynthesisUtterance(this.typed)); // a sentence is said aloud
     this.typed = label === "⌫" ? this.typed.slice(0, -1) : this.typed + (label === "␣" ? " " : label);
   }
 }

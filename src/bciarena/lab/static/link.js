@@ -22,6 +22,9 @@ export class Link {
 
   on(type, handler) { this.handlers[type] = handler; return this; }
 
+  // Now, or when the line is open.
+  when(action) { if (this.socket.readyState === WebSocket.OPEN) action(); else this.socket.addEventListener("open", action); }
+
   send(message) { if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message)); }
 
   ping() {

@@ -12,15 +12,20 @@ export function measureRefresh(frames = 60) {
     const step = (stamp) => {
       stamps.push(stamp);
       if (stamps.length <= frames) return requestAnimationFrame(step);
-      resolve(1000 / median(stamps.slice(1).map((s, k) => s - stamps[k])));
+      const gaps_ms = stamps.slice(1).map((s, k) => s - stamps[k]);
+      const usual = median(gaps_ms);
+      // Over whole periods: single gaps are rounded by the browser, their sum is not.
+      const periods = gaps_ms.reduce((sum, gap) => sum + Math.max(1, Math.round(gap / usual)), 0);
+      resolve({ hz: (1000 * periods) / (stamps.at(-1) - stamps[0]), gaps_ms });
     };
     requestAnimationFrame(step);
   });
 }
 
 export class Player {
-  constructor(link, stage) {
+  constructor(link, stage, refreshHz) {
     this.link = link;
+    this.refreshHz = refreshHz; // measured before the first block where it is not known
     this.stage = stage; // has draw(step, timeS, player), message(text) and optionally begin(timeline), feedback(message)
     this.running = false;
     this.paused = false; // asked for; it takes effect between trials
@@ -40,7 +45,7 @@ export class Player {
   }
 
   async hello() {
-    this.refreshHz ??= await measureRefresh();
+    this.refreshHz ??= (await measureRefresh()).hz;
     const size = [window.innerWidth, window.innerHeight];
     this.link.send({ type: "hello", refresh_hz: this.refreshHz, scale: window.devicePixelRatio, size });
   }
@@ -53,7 +58,7 @@ export class Player {
     this.entered = -1;
     this.stage.look = message.look ?? {};
     const wanted = [...new Set(this.steps.flatMap((s) => (s.params.hz ? [s.params.hz, ...(s.params.others_hz ?? [])] : [])))];
-    this.stage.message(message.self_paced ? SAID.press_start : null);
+    this.stage.message(this.notice ?? (message.self_paced ? SAID.press_start : null));
     this.care(message.care);
     this.intro(message.intro);
     const reason = refusal(this.refreshHz ?? 60, wanted);
@@ -267,8 +272,14 @@ export function degrees(stage, angle) {
 
 export const grey = (value) => `rgb(${value},${value},${value})`;
 
+// Where a photodiode sits: the lower right corner, which the stages keep free.
+export function patchAt(canvas) {
+  const side = Math.min(60, canvas.clientHeight * 0.08);
+  return [canvas.clientWidth - side, canvas.clientHeight - side, side, side];
+}
+
 export function drawPatch(stage, pen, canvas, on) {
   if (!stage.patch) return;
   pen.fillStyle = on ? "#fff" : "#000";
-  pen.fillRect(canvas.clientWidth - 60, canvas.clientHeight - 60, 60, 60);
+  pen.fillRect(...patchAt(canvas));
 }

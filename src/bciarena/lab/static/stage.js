@@ -1,13 +1,32 @@
 // Starts the player on the contest's own stage, and watches the page for what would spoil a trial.
 import { Link } from "./link.js";
-import { Player } from "./player.js";
-import { SAID } from "./words.js";
+import { Player, measureRefresh } from "./player.js";
+import { SAID, canWrite } from "./words.js";
 
 const canvas = document.getElementById("stage");
 const { Stage } = await import(document.body.dataset.stage);
 const stage = new Stage(canvas);
-const player = new Player(new Link("stimulus"), stage);
+
+// /stage?measure: what this screen does, over ten seconds or so, before anybody sits there.
+async function measured() {
+  const { hz, gaps_ms } = await measureRefresh(600);
+  const late = gaps_ms.filter((gap) => gap > 1500 / hz).length;
+  const spread = Math.sqrt(gaps_ms.reduce((sum, gap) => sum + (gap - 1000 / hz) ** 2, 0) / gaps_ms.length);
+  return { type: "measured", refresh_hz: hz, jitter_ms: spread, late, frames: gaps_ms.length };
+}
+const seen = new URLSearchParams(location.search).has("measure") ? await measured() : null;
+
+const link = new Link("stimulus");
+const player = new Player(link, stage, seen?.refresh_hz);
 window.lab = { stage, player }; // for tests and the console
+if (seen) {
+  const { refresh_hz, jitter_ms, late, frames } = seen;
+  player.notice = `${refresh_hz.toFixed(3)} Hz, ±${jitter_ms.toFixed(2)} ms, ${late} / ${frames} late`;
+  link.when(() => link.send(seen));
+}
+// No font, no words: a subject would read boxes.
+const noFont = "this machine has no font for the words of this page (Debian: apt install fonts-noto-cjk)";
+if (!canWrite(SAID.waiting)) link.when(() => player.disturbed(noFont));
 
 canvas.addEventListener("dblclick", () => document.documentElement.requestFullscreen?.());
 window.addEventListener("keydown", (event) => { if (!event.repeat) player.key(); });

@@ -17,3 +17,17 @@ export function plate(pen, text, x, y, size, colour = "#e6edf3") {
   pen.fillText(text, x, y + size * 0.05);
   pen.textBaseline = "alphabetic";
 }
+
+// Whether there is a font for a text: letters without one are all drawn as the same box.
+export function canWrite(text) {
+  const letters = [...new Set(text)].filter((letter) => letter.codePointAt(0) > 0x2e80).slice(0, 4);
+  const drawn = letters.map((letter) => {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = 32;
+    const pen = canvas.getContext("2d");
+    pen.font = '24px system-ui, "Noto Sans CJK SC", sans-serif';
+    pen.fillText(letter, 2, 26);
+    return canvas.toDataURL();
+  });
+  return drawn.length < 2 || new Set(drawn).size > 1;
+}

@@ -12,7 +12,10 @@ from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 from sqlalchemy import select
 
+from bciarena.contests import contest as find_contest
 from bciarena.contests import rulebook as find_rulebook
+from bciarena.contests.rulebook import Rulebook
+from bciarena.protocol import protocol_of
 from bciarena.service import contests, submissions
 from bciarena.service.boards import PAGE
 from bciarena.service.models import Contest, Membership, Phase
@@ -108,6 +111,7 @@ def _show(page: Page, contest: Contest, phase: Phase) -> HTMLResponse:
         contest=contest,
         phase=phase,
         book=book,
+        demo=has_demo(book),
         answers=answers,
         title=contest_title(page.lang, contest),
         about=_about(page, contest),
@@ -118,6 +122,12 @@ def _show(page: Page, contest: Contest, phase: Phase) -> HTMLResponse:
         mine=" ".join(map(str, mine)),
         board=_board(page, phase) if shown else Markup('<p class="note">{}</p>').format(page.say("board.hidden")),
     )
+
+
+def has_demo(book: Rulebook) -> bool:
+    """Whether the lab can show this experiment with a virtual subject."""
+    own = find_contest(book)
+    return own.has("protocol.py") and bool(protocol_of(book).demo)
 
 
 def _board(page: Page, phase: Phase) -> Markup:
