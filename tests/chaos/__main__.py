@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import re
 import sys
 import tempfile
 import time
@@ -33,7 +34,9 @@ def main() -> int:
         struck: Counter[str] = Counter()
         for seed in range(given.first, given.first + given.seeds):
             began = time.monotonic()
-            counts, strikes = _blow(kind, seed, given.jobs, given.strikes)
+            counts, strikes, told = _blow(kind, seed, given.jobs, given.strikes)
+            if any(counts.values()):
+                print("\n".join(told))
             total.update(counts)
             struck.update(strikes)
             said = ", ".join(f"{name} {counts[name]}" for name in COUNTED)
@@ -53,7 +56,7 @@ def _why_not(kind: str) -> str:
     return "" if kind in ("sqlite", "postgresql", "ray") else "unknown"
 
 
-def _blow(kind: str, seed: int, jobs: int, strikes: int) -> tuple[dict[str, int], Counter[str]]:
+def _blow(kind: str, seed: int, jobs: int, strikes: int) -> tuple[dict[str, int], Counter[str], list[str]]:
     with tempfile.TemporaryDirectory(prefix="arena-chaos-") as place:
         folder = Path(place)
         url, more, closing = f"sqlite:///{folder / 'arena.db'}", {}, []
@@ -67,7 +70,11 @@ def _blow(kind: str, seed: int, jobs: int, strikes: int) -> tuple[dict[str, int]
         try:
             storm = Storm(folder, url, seed, jobs, **more)
             closing.insert(0, storm.close)
-            return storm.blow(strikes, workers=1 if kind == "ray" else 3), storm.struck
+            counts = storm.blow(strikes, workers=1 if kind == "ray" else 3)
+            if any(counts.values()):
+                for number in range(len(storm.workers.started)):
+                    storm.told += re.findall(r"^worker: .*", storm.workers.log(number), re.M)  # Ray says more
+            return counts, storm.struck, storm.told
         finally:
             for close in closing:
                 close()

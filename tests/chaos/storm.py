@@ -75,6 +75,7 @@ class Storm:
         self.struck: Counter[str] = Counter()
         self.entries_killed: set[tuple[int, int]] = set()
         self.expected: dict[int, tuple[str, list[dict[str, Any]]]] = {}
+        self.told: list[str] = []  # what happened, for whoever must find out why something was counted
         data = imagery_data(folder / "data", 2, 4)
         for number in range(jobs):
             source = {jobs - 1: DIES, jobs - 2: RAISES}.get(number)
@@ -97,7 +98,7 @@ class Storm:
         if self.strike_node is None:
             found += [self.kill_child, self.stop_tree, self.freeze]
         else:
-            found.append(self.kill_node)
+            found += [self.kill_node, self.kill_box, self.kill_entry]  # boxes are far away there: more tries
         return found + ([self.restart_database] if self.restart else [])
 
     def _held(self, worker: subprocess.Popen[bytes]) -> list[Job]:
@@ -117,6 +118,10 @@ class Storm:
     def _spared(self, worker: subprocess.Popen[bytes]) -> bool:
         """Whether striking this worker would be some job's last fault: three are the operator's, and rightly so."""
         return any(row.faults >= FAULTS_ALLOWED - 1 for row in self._held(worker))
+
+    def _spared_all(self) -> bool:
+        """The same for a strike that may hit any job, also one that is leased a moment later."""
+        return any(row.faults >= FAULTS_ALLOWED - 1 for row in self._rows() if row.state not in ENDED)
 
     def _any_worker(self) -> subprocess.Popen[bytes] | None:
         alive = [one for one in self.crew if one.poll() is None and not self._spared(one)]
@@ -228,7 +233,7 @@ class Storm:
 
     def damage_cache(self) -> bool:
         files = [path for path in (self.folder / "cache").glob("tree/*/*/S01/*") if path.is_file()]
-        if not files:
+        if not files or self._spared_all():  # who plays from it now has a fault
             return False
         victim = self.dice.choice(sorted(files))
         content = victim.read_bytes()
@@ -245,7 +250,7 @@ class Storm:
 
     def kill_node(self) -> bool:
         assert self.strike_node is not None
-        if any(row.faults >= FAULTS_ALLOWED - 1 for row in self._rows() if row.state == "leased"):
+        if self._spared_all():
             return False
         self.strike_node()
         return True
@@ -262,6 +267,8 @@ class Storm:
             strike = self.dice.choice(strikes)
             if self._asked(strike):
                 self.struck[strike.__name__] += 1
+                held = [(row.id, row.attempt, row.faults) for row in self._rows() if row.state == "leased"]
+                self.told.append(f"{strike.__name__}; (job, attempt, faults) held now: {held}")
         with suppress(AssertionError):  # what is not done by then is lost, and counted so
             wait_for(self._done, PATIENCE_S, "all jobs end")
         for worker in self.crew:
@@ -285,6 +292,9 @@ class Storm:
                 counts["lost"] += 1
             elif row.verdict != verdict:
                 counts["misattributed"] += 1
+                self.told.append(
+                    f"job {row.id}: {row.state}, {row.verdict} not {verdict}, {row.faults} faults: {row.error}"
+                )
             elif timeless(self.storage.read(row.run, "ledger.jsonl"))[:-1] != ledger[:-1]:  # the end's notes may differ
                 counts["wrong"] += 1
         counts["lost"] += len(verify.check(self.queue.engine, self.storage, digests=True))

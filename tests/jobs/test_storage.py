@@ -88,6 +88,16 @@ def test_damage_in_storage_is_seen(storage: Storage, folder: Path) -> None:
     assert not [path for path in storage.cache.rglob("*") if path.is_file()]
 
 
+def test_good_content_takes_the_place_of_damaged(storage: Storage, folder: Path) -> None:
+    name = storage.put(folder)
+    for victim in [path for path in storage.fs.find(storage.root) if "/file/" in path or "/tree/" in path]:
+        size = storage.fs.size(victim)
+        storage.fs.rm_file(victim)
+        storage.fs.pipe_file(victim, b"x" * size)
+    assert storage.put(folder) == name
+    assert (storage.fetch(name) / "S01" / "block_1.npz").read_bytes() == b"one" * 1000
+
+
 def test_missing_and_wrong_names(storage: Storage, folder: Path) -> None:
     with pytest.raises(Missing, match="is not there"):
         storage.fetch("file-" + "0" * 64)

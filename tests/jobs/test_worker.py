@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 
 from bciarena.database.db import is_unreachable, open_database, reading
 from bciarena.doctor import bubblewrap
+from bciarena.jobs import work as work_module
+from bciarena.jobs.local import LocalEngine
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.storage import Storage
 from bciarena.jobs.view import snapshot
@@ -166,24 +169,44 @@ def test_unusable_engines_are_one_line(engine: str, tmp_path: Path, capsys: pyte
     from bciarena import cli
 
     where = ["--database", f"sqlite:///{tmp_path}/a.db", "--storage", str(tmp_path / "s")]
+    open_database(where[1]).dispose()
     assert cli.main(["worker", *where, "--engine", engine, "--address", "127.0.0.1:9"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "unknown engine" in said or "cannot be reached" in said or "bciarena[ray]" in said
 
 
-def test_a_lone_job_is_done_at_once_by_a_worker_that_was_idle(queue: Queue, workers: Workers) -> None:
-    workers.start("--slots", "1", lease_s=15.0)
-    first = queue.put("noop", {})
-    wait_for(lambda: queue.get(first).state == "finished", what="the worker is up")
-    taken = []
-    for _ in range(7):
-        time.sleep(1.3)
-        job = queue.put("noop", {})
-        wait_for(lambda job=job: queue.get(job).state == "finished")
-        row = queue.get(job)
-        taken.append((row.started_at - row.created_at) * 1e3)
-    assert sorted(taken)[len(taken) // 2] < 60, taken  # 290 to 330 ms when idle workers asked twice a second
+@pytest.mark.parametrize("command", [["worker", "--once"], ["queue"], ["account", "log"], ["account", "reset", "ann"]])
+def test_a_mistyped_database_is_not_made(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bciarena import cli
+
+    monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
+    for where in ([], ["--database", f"sqlite:///{tmp_path}/folder/typo.db"]):
+        assert cli.main([*command, *where]) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert "there is no such database" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lone_job_wakes_a_worker_that_was_idle(
+    queue: Queue, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not wait for the next look at the queue, which is an hour away here. How fast: arena bench jobs."""
+    monkeypatch.setattr(work_module, "LOOK_S", 3600.0)
+    work = work_module.Work(queue, storage, LocalEngine(storage, 1), say=print)
+    thread = threading.Thread(target=work.run)
+    thread.start()
+    try:
+        for _ in range(3):
+            time.sleep(0.3)  # idle by now, whatever woke it before
+            job = queue.put("noop", {})
+            wait_for(lambda job=job: queue.get(job).state == "finished", what="the worker is woken")
+    finally:
+        work.stopping.set()
+        thread.join(30)
 
 
 def test_a_stop_of_the_whole_tree_counts_for_nothing(

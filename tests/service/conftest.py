@@ -71,7 +71,10 @@ class Person:
         return re.search(r'name="token" value="([0-9a-f]{64})"', page)[1]
 
     def post(self, path: str, fields: dict | None = None, files: dict | None = None, **more):
-        return self.http.post(path, data={"token": self.token(), **(fields or {})}, files=files, **more)
+        token = self.token()
+        if files:
+            more["params"] = {"token": token, **more.get("params", {})}  # asked for before the file is read
+        return self.http.post(path, data={"token": token, **(fields or {})}, files=files, **more)
 
     def sign_up(self) -> Person:
         answer = self.post("/signup", {"name": self.name, "password": PASSWORD})

@@ -101,15 +101,15 @@ def post_slowly(town: Town, path: str, size: int, cookie: str = "") -> tuple[byt
 
 
 def test_an_upload_nobody_may_make_is_not_read(sqlite_town, tmp_path, monkeypatch):
-    """200 MB by a visitor, and by somebody whose entry it is not: refused before the body, nothing on the disk."""
+    """200 MB by a visitor, by somebody whose entry it is not, from no page of ours: refused before the body is read."""
     ann, eve = sqlite_town.person("ann"), sqlite_town.person("eve")
     _, entry = team_with_entry(ann)
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     rolled = []
     monkeypatch.setattr(tempfile.SpooledTemporaryFile, "rollover", lambda self: rolled.append(1))
-    stranger = f"cookie: arena={eve.http.cookies['arena']}\r\n"
-    for cookie, code in (("", b"303"), (stranger, b"404")):
+    stranger, member = (f"cookie: arena={one.http.cookies['arena']}\r\n" for one in (eve, ann))
+    for cookie, code in (("", b"303"), (stranger, b"404"), (member, b"403")):
         said, sent = post_slowly(sqlite_town, f"/entries/{entry}/versions", 200 << 20, cookie)
         assert said.split(b" ")[1] == code
         assert sent < 50 << 20

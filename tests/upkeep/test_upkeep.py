@@ -60,9 +60,16 @@ def run_of(site: Town) -> str:
         return session.get_one(Job, 1).run
 
 
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def test_backup_under_load_and_restore_into_an_empty_home(town: Town, tmp_path: Path, capsys, request) -> None:
     site = prepared(town, tmp_path)
     file = tmp_path / "site.backup"
+    data = site.settings.home / "data"
+    (data / "olga" / "next year").mkdir()
+    (data / "olga" / "next year" / "note.txt").write_text("not in any contest yet")
     stop = threading.Event()
 
     def busy() -> None:  # others write all the time
@@ -82,7 +89,7 @@ def test_backup_under_load_and_restore_into_an_empty_home(town: Town, tmp_path: 
     expected = board(site)
     with tarfile.open(file) as tar:
         blobs = [name for name in tar.getnames() if name.startswith("storage/")]
-    assert len(blobs) == len(set(blobs))
+    assert len(blobs) == len(set(blobs))  # recordings of contests are in data/ and in the storage, here once
     assert cli.main(["backup", str(file), *site.options]) == 0
     with tarfile.open(file) as tar:  # the second time nothing stored is copied again
         assert [name for name in tar.getnames() if name.startswith("storage/")] == blobs
@@ -102,6 +109,9 @@ def test_backup_under_load_and_restore_into_an_empty_home(town: Town, tmp_path: 
         assert board(again) == expected
         assert again.person("ann").get("/teams").status_code == 200  # her password is the same
         assert (home / "secret.key").read_text() == (site.settings.home / "secret.key").read_text()
+        assert files_in(home / "data") == files_in(data)
+        choices = again.person("olga").get("/organise/new").text
+        assert "olga/set" in choices
     finally:
         again.close()
     assert cli.main(["restore", str(file), *options]) == 2
@@ -181,6 +191,25 @@ def test_what_is_missing_in_storage_is_said_and_the_rest_is_backed_up(site: Town
     assert cli.main(["backup", str(file), *site.options]) == 3
     assert "missing or damaged in storage" in capsys.readouterr().out
     assert cli.main(["restore", str(file), "--home", str(tmp_path / "new")]) == 0
+
+
+def test_a_link_in_data_is_said_and_data_mends_what_is_damaged_in_storage(site: Town, tmp_path: Path, capsys) -> None:
+    (site.settings.home / "data" / "olga" / "link").symlink_to("/etc")
+    with site.site.session(False) as session:
+        recording = session.get_one(Job, 1).payload["data"]
+    victim = stored(site, recording, "S01/block_1.npz")
+    victim.unlink()
+    file = tmp_path / "site.backup"
+    assert cli.main(["backup", str(file), *site.options]) == 3
+    said = capsys.readouterr().out
+    assert "data/olga/link" in said
+    assert "in storage" not in said
+    assert cli.main(["backup", str(file), "--keep", "1", *site.options]) == 3
+    home = tmp_path / "new"
+    assert cli.main(["restore", str(file), "--home", str(home)]) == 0
+    assert cli.main(["verify", "--digests", "--scores", "--home", str(home)]) == 0
+    assert files_in(home / "data") == files_in(site.settings.home / "data")
+    assert not (home / "data" / "olga" / "link").exists()
 
 
 def test_only_the_newest_backups_are_kept_where_asked(site: Town, tmp_path: Path) -> None:

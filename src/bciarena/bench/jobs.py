@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +28,7 @@ from bciarena.recording import write_contest
 from bciarena.sandbox import why_not
 
 JOBS, SUBMISSIONS, MATCHES = 200, 500, 8
+ALONE, IDLE_S = 30, 1.5
 ENTRY = """
 import numpy as np
 
@@ -140,20 +142,54 @@ def overhead(url: str, kind: str, folder: Path) -> dict[str, Any]:
     os.kill(worker.pid, signal.SIGCONT)
     took_s = wait(lambda: crew.ended() == done + 1 + JOBS)
     cpu_s = _cpu_s(worker.pid) - cpu_s
-    # One job alone: from put to its end, as a contestant waits for it.
-    alone = []
-    for _ in range(20):
-        job = crew.queue.put("noop", {})
-        wait(lambda job=job: crew.queue.get(job).state == "finished", 0.005)  # type: ignore[misc]
-        row = crew.queue.get(job)
-        alone.append((row.ended_at or 0.0) - row.created_at)
-        time.sleep(0.1)
     crew.close()
     return {
         "measure": f"queue overhead per no-op job, {kind} (goal: under 50 ms)",
         "drained_ms": took_s / JOBS * 1e3,
         "worker_cpu_ms": cpu_s / JOBS * 1e3,
-        "alone_median_ms": float(np.median(alone) * 1e3),
+    }
+
+
+def alone(url: str, kind: str, folder: Path) -> dict[str, Any]:
+    """One job for a worker that has been idle; beside it what the machine itself does to whoever waits meanwhile."""
+    crew = Crew(url, folder)
+    done = len(crew.rows())
+    crew.queue.put("noop", {})
+    crew.start(1)
+    wait(lambda: crew.ended() == done + 1)
+    late, put, waited, whole = [], [], [], []
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.is_set():
+            began = time.perf_counter()
+            time.sleep(0.005)
+            late.append(time.perf_counter() - began - 0.005)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    for _ in range(ALONE):
+        time.sleep(IDLE_S)
+        began = time.time()
+        job = crew.queue.put("noop", {})
+        queued = time.time()
+        wait(lambda job=job: crew.queue.get(job).state == "finished", 0.02)  # type: ignore[misc]
+        row = crew.queue.get(job)
+        put.append(queued - began)
+        waited.append(max(0.0, (row.started_at or 0.0) - queued))
+        whole.append((row.ended_at or 0.0) - began)
+    over.set()
+    watcher.join()
+    crew.close()
+    return {
+        "measure": f"a lone job for a worker idle for {IDLE_S:g} s, {kind} (goal: has it within 100 ms)",
+        "queued_to_taken_median_ms": float(np.median(waited) * 1e3),
+        "queued_to_taken_longest_ms": max(waited) * 1e3,
+        "queueing_median_ms": float(np.median(put) * 1e3),
+        "queueing_longest_ms": max(put) * 1e3,
+        "whole_median_ms": float(np.median(whole) * 1e3),
+        "machine_woke_a_sleeper_late_by_ms": max(late) * 1e3,
+        "load": os.getloadavg()[0],
     }
 
 
@@ -270,6 +306,7 @@ def main(on_row: Callable[[dict[str, Any]], None] | None = None) -> list[dict[st
             for kind, url in urls.items():
                 add(bare(url("bare"), kind))
                 add(overhead(url("overhead"), kind, folder))
+                add(alone(url("alone"), kind, folder))
                 add(kills(url("kills"), kind, folder))
                 add(notice(url("notice"), kind, folder))
         finally:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
 
 app = typer.Typer(help="Help with accounts, on the machine of the site.", no_args_is_help=True)
 
@@ -26,17 +31,13 @@ def reset(
     from bciarena.errors import BadInput
     from bciarena.service.accounts import reset_password
     from bciarena.service.refusals import Refused
-    from bciarena.service.settings import Settings
-    from bciarena.service.site import Site
 
     chosen = sys.stdin.readline().rstrip("\n") if password_stdin else None
-    site = Site(Settings.at(home, database))
-    with site.session(writes=True) as session:
+    with _opened(home, database) as session:
         try:
             password = reset_password(session, None, name, chosen)
         except Refused as no:
             raise BadInput(f"{name}: there is no such account" if no.status == 404 else str(no)) from None
-    site.engine.dispose()
     print(f"{name} has a new password" + ("" if chosen else f": {password} (shown only once)"))
 
 
@@ -48,14 +49,26 @@ def log(
 ) -> None:
     """Write what organisers and operators did (the audit log) as CSV."""
     from bciarena.service.audit import audit_csv
-    from bciarena.service.settings import Settings
-    from bciarena.service.site import Site
 
-    site = Site(Settings.at(home, database))
-    with site.session(writes=False) as session:
+    with _opened(home, database) as session:
         text = audit_csv(session)
-    site.engine.dispose()
     if out is None:
         print(text, end="")
     else:
         out.write_text(text, "utf-8")
+
+
+@contextmanager
+def _opened(home: Path | None, database: str | None) -> Iterator[Session]:
+    """The database of a site that is there; nothing is made."""
+    from sqlalchemy.orm import Session
+
+    from bciarena.database import db
+    from bciarena.upkeep.places import Places
+
+    engine = db.open_database(Places.at(home, database).database, make=False)
+    try:
+        with db.told_clearly(engine), Session(engine.execution_options(writes=True)) as session:
+            yield session
+    finally:
+        engine.dispose()

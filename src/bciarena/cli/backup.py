@@ -19,14 +19,17 @@ def main(
     database: Database = None,
     storage: Stored = None,
 ) -> None:
-    """Copy database and storage to a file while the site runs; only what is new since the last time is added."""
+    """Copy database, storage and data/ to a file while the site runs; only what is new since the last time is added."""
     from bciarena.upkeep.backup import backup
     from bciarena.upkeep.places import Places
 
     with steps("copying") as step:
         index = backup(Places.at(home, database, storage), file, keep, step)
-    print(f"{file}: backup {index['moment']}, {len(index['names'])} stored files")
+    print(f"{file}: backup {index['moment']}, {len(index['names'])} stored files, {len(index['data'])} files of data/")
     for name in index["bad"]:
-        print(f"missing or damaged in storage, so not in the backup: {name}; arena verify says what it belongs to")
+        if name.startswith("data/"):
+            print(f"a link, or changed while it was read, so not in the backup: {name}; copy it, or try again")
+        else:
+            print(f"missing or damaged in storage, so not in the backup: {name}; arena verify says what it belongs to")
     if index["bad"]:
         raise typer.Exit(WRONG)

@@ -29,7 +29,7 @@ def main(
     from bciarena.jobs.view import snapshot
     from bciarena.plaintext import json_text
 
-    engine = db.open_database(database or None)
+    engine = db.open_database(database or None, make=False)
     queue = Queue(engine)
 
     def look() -> dict[str, Any]:

@@ -42,7 +42,7 @@ def main(
     def say(line: str) -> None:
         print(f"worker: {line}", file=sys.stderr, flush=True)
 
-    base = db.open_database(database or None, idle_limit_s=lease_s)
+    base = db.open_database(database or None, idle_limit_s=lease_s, make=False)
     try:
         with db.told_clearly(base):
             place = open_storage(base, storage or None)

@@ -171,6 +171,19 @@ def told_clearly(engine: sa.Engine) -> Iterator[None]:
         raise BadInput(f"database {shown(engine)} cannot be used: {why(error)}") from error
 
 
+def must_be_there(url: str | None = None) -> None:
+    """Refuse the path of a SQLite file that is not there; a server says so itself."""
+    try:
+        parsed = sa.make_url(url or home.database_url())
+    except ArgumentError:
+        return  # told by whoever opens it
+    if parsed.get_backend_name() == "sqlite" and parsed.database and not Path(parsed.database).is_file():
+        raise BadInput(
+            f"{parsed.database}: there is no such database; name the site's with --home or --database, "
+            "or make one with: arena serve"
+        )
+
+
 @functools.cache
 def _scripts() -> ScriptDirectory:
     return ScriptDirectory.from_config(_config())
@@ -236,8 +249,13 @@ def check_schema(engine: sa.Engine) -> None:
     )
 
 
-def open_database(url: str | None = None, idle_limit_s: float | None = None) -> sa.Engine:
-    """Engine for a database with our schema; an empty one gets its tables, an older one is refused."""
+def open_database(url: str | None = None, idle_limit_s: float | None = None, make: bool = True) -> sa.Engine:
+    """Engine for a database with our schema; an empty one gets its tables, an older one is refused.
+
+    ``make`` False is for those who have no use for an empty one: a SQLite file that is not there is a mistyped path.
+    """
+    if not make:
+        must_be_there(url)
     engine = make_engine(url, idle_limit_s)
     try:
         with told_clearly(engine):

@@ -97,7 +97,7 @@ class LocalEngine:
     """
 
     name = "local"
-    nap_s = 0.02
+    nap_s = 0.01
 
     def __init__(self, storage: Storage, slots: int) -> None:
         self.storage = storage

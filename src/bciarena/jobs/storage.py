@@ -183,7 +183,7 @@ class Storage:
         size = len(content) if isinstance(content, bytes) else content.stat().st_size
         self.here()
         with self._trouble_told("writing"):
-            if self.fs.exists(final) and self.fs.size(final) == size:
+            if self._is_stored(final, digest, size):
                 if self.is_local:
                     with suppress(PermissionError):  # another user's; its age then counts from when it was first stored
                         os.utime(final)
@@ -206,6 +206,16 @@ class Storage:
                 if beside != final and self.fs.exists(beside):
                     self.fs.rm_file(beside)
                 raise
+
+    def _is_stored(self, place: str, digest: str, size: int) -> bool:
+        """Whether it is there already, whole: damage of the same size must not outlive good content."""
+        if not self.fs.exists(place) or self.fs.size(place) != size:
+            return False
+        found = hashlib.sha256()
+        with self.fs.open(place, "rb") as file:
+            while piece := file.read(PIECE):
+                found.update(piece)
+        return found.hexdigest() == digest
 
     def _make_folders(self, *paths: str) -> None:
         """Folders inside the store; never the store itself."""

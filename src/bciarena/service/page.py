@@ -92,8 +92,12 @@ class Page(Asker):
             raise Refused(403, "refused.form")
 
     def check_form(self) -> None:
-        """Refuse a form that did not come from a page of ours."""
-        if self._new or not self.site.signer.form_token_fits(self.cookie, self.field("token", 200)):
+        """Refuse a form that did not come from a page of ours.
+
+        A form with a file bears its token in the address, too: it is asked for before the file is read.
+        """
+        told = self.request.query_params.get("token", "") if self._form is None else self.field("token", 200)
+        if self._new or not self.site.signer.form_token_fits(self.cookie, told):
             raise Refused(403, "refused.form")
 
     # ---------------------------------------------------------------- answers
@@ -185,6 +189,8 @@ def _page_for(right: str, before: Before | None) -> Callable[..., Iterator[Page]
             page.check_origin()
             if before is not None:
                 before(page)
+            if request.headers.get("content-type", "").startswith("multipart/"):
+                page.check_form()
 
     async def form(request: Request) -> AsyncIterator[FormData | None]:
         if request.method != "POST":

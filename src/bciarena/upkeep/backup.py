@@ -7,6 +7,7 @@ names can be found afterwards.
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import os
 import tempfile
@@ -23,9 +24,11 @@ from bciarena.upkeep import dumps
 from bciarena.upkeep.archive import Archive
 from bciarena.upkeep.names import needed
 from bciarena.upkeep.places import Places
+from bciarena.writing import whole_file
 
 FORMAT = 1
 KEY = "secret.key"
+DATA = "data"  # recordings that organisers choose from; those of contests are in the storage as well, once in the file
 Step = Callable[[int, int], None]
 
 
@@ -45,7 +48,13 @@ def backup(places: Places, path: Path, keep: int = 0, on_step: Step = lambda don
         dumps.dump(engine, copy)
         with db.reading(engine) as session:
             names = sorted(needed(session))
-        bad = list(_add_all(archive, storage, names, on_step))
+        found, bad = _data_files(places.home / DATA)
+        total = len(found) + len(names)
+        for done, (name, (digest, size)) in enumerate(found.items(), 1):
+            if not _add_data(archive, places.home / DATA / name, digest, size):
+                bad.append(f"{DATA}/{name}")
+            on_step(done, total)
+        bad += _add_all(archive, storage, names, lambda done: on_step(len(found) + done, total))
         moment = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         archive.add_file(f"backups/{moment}/database", copy)
         key = places.home / KEY
@@ -59,6 +68,7 @@ def backup(places: Places, path: Path, keep: int = 0, on_step: Step = lambda don
             "database": engine.dialect.name,
             "store": storage.store,
             "names": names,
+            "data": found,
             "bad": bad,
         }
         archive.finish(index)
@@ -67,7 +77,7 @@ def backup(places: Places, path: Path, keep: int = 0, on_step: Step = lambda don
     return index
 
 
-def _add_all(archive: Archive, storage: Storage, names: list[str], on_step: Step) -> Iterator[str]:
+def _add_all(archive: Archive, storage: Storage, names: list[str], on_step: Callable[[int], None]) -> Iterator[str]:
     """Add what the archive does not have; yields the names that are missing or damaged in storage."""
     for done, name in enumerate(names, 1):
         parts = [name]
@@ -85,7 +95,41 @@ def _add_all(archive: Archive, storage: Storage, names: list[str], on_step: Step
                 whole = False
             if not whole:
                 yield part
-        on_step(done, len(names))
+        on_step(done)
+
+
+def _data_files(root: Path) -> tuple[dict[str, tuple[str, int]], list[str]]:
+    """Digest and size of every file in the folder of recordings; and what is neither a file nor a folder."""
+    found: dict[str, tuple[str, int]] = {}
+    others = []
+    for folder, folders, files in os.walk(root):
+        for path in (Path(folder) / name for name in sorted([*folders, *files])):
+            name = path.relative_to(root).as_posix()
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                others.append(f"{DATA}/{name}")
+            elif path.is_file():
+                with open(path, "rb") as file:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                found[name] = (digest, path.stat().st_size)
+    return found, others
+
+
+def _add_data(archive: Archive, path: Path, digest: str, size: int) -> bool:
+    """Add a recording's file, unless the same bytes are there already; False where it was changed meanwhile."""
+    if f"storage/file-{digest}" in archive.members:
+        return True
+    try:
+        with open(path, "rb") as file:
+            return archive.add(f"storage/file-{digest}", size, iter(lambda: file.read(archives.PIECE), b""), digest)
+    except FileNotFoundError:
+        return False
+
+
+def _data(index: dict[str, Any]) -> dict[str, str]:
+    """The files of recordings in a backup, each with the name it has in the archive."""
+    bad = set(index["bad"])
+    files: dict[str, tuple[str, int]] = index.get("data", {})
+    return {name: f"file-{digest}" for name, (digest, _) in files.items() if f"{DATA}/{name}" not in bad}
 
 
 def _parts(archive: Archive, index: dict[str, Any]) -> Iterator[str]:
@@ -107,7 +151,7 @@ def _keep(archive: Archive, keep: int) -> None:
     with archives.writing(beside) as new:
         for index in archive.indexes[-keep:]:
             stem = f"backups/{index['moment']}/"
-            members = [f"storage/{part}" for part in _parts(archive, index)]
+            members = [f"storage/{part}" for part in (*_parts(archive, index), *_data(index).values())]
             members += [name for name in archive.members if name.startswith(stem) and not name.endswith("index.json")]
             for name in members:
                 if name not in new.members:
@@ -120,7 +164,7 @@ def check_backup(path: Path, on_step: Step = lambda done, total: None) -> list[s
     """Read every byte that the newest backup of a file needs; returns what is damaged, now or when it was made."""
     with archives.reading(path) as archive, tempfile.TemporaryDirectory(prefix="arena-backup-") as work:
         index = archive.index()
-        parts = list(dict.fromkeys(_parts(archive, index)))
+        parts = list(dict.fromkeys((*_parts(archive, index), *_data(index).values())))
         bad = list(index["bad"])
         for done, part in enumerate(parts, 1):
             try:
@@ -149,6 +193,7 @@ def restore(places: Places, path: Path, moment: str = "", on_step: Step = lambda
         storage.store = index["store"]
         storage.here()  # refuses another site's storage
         parts = list(dict.fromkeys(_parts(archive, index)))
+        data = _data(index)
         for done, part in enumerate(parts, 1):
             copy = Path(work) / "part"
             if archive.extract(f"storage/{part}", copy) != split(part)[1]:
@@ -157,9 +202,12 @@ def restore(places: Places, path: Path, moment: str = "", on_step: Step = lambda
                 storage.put_manifest(copy.read_bytes())
             else:
                 storage.put(copy)
-            on_step(done, len(parts))
+            on_step(done, len(parts) + len(data))
         stem = f"backups/{index['moment']}"
         places.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for done, (name, part) in enumerate(data.items(), len(parts) + 1):
+            _restore_data(archive, places.home / DATA, name, part)
+            on_step(done, len(parts) + len(data))
         key = places.home / KEY
         if f"{stem}/{KEY}" in archive.members and not key.exists():
             with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -168,3 +216,14 @@ def restore(places: Places, path: Path, moment: str = "", on_step: Step = lambda
         archive.extract(f"{stem}/database", copy)
         dumps.load(copy, index["database"], places.database)
     return index
+
+
+def _restore_data(archive: Archive, root: Path, name: str, part: str) -> None:
+    target = root / name
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise Damaged(f"{archive.path}: names a file outside of {DATA}/: {name!r}")
+    root.mkdir(mode=0o700, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(target) as beside:
+        if archive.extract(f"storage/{part}", beside) != split(part)[1]:
+            raise Damaged(f"{archive.path}: {DATA}/{name} in it is damaged")

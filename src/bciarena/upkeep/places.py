@@ -34,9 +34,7 @@ class Places:
     @contextmanager
     def opened(self) -> Iterator[tuple[sa.Engine, Storage]]:
         """Database and storage of an existing site; nothing is created."""
-        url = sa.make_url(self.database)
-        if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
-            raise BadInput(f"{url.database}: there is no such database; name the site's folder with --home")
+        db.must_be_there(self.database)
         engine = db.make_engine(self.database)
         try:
             with db.told_clearly(engine):

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from bciarena.jobs.model import STATES, Job, Worker
 from bciarena.service import accounts, troubles
 from bciarena.service.audit import audit_csv, newest, record
-from bciarena.service.models import ROLES, Account
+from bciarena.service.models import ROLES, Account, Phase
 from bciarena.service.page import Id, Page, may
 from bciarena.service.refusals import not_found
 
@@ -30,13 +30,21 @@ def _show(page: Page, password: str = "") -> HTMLResponse:
         faulted=list(
             page.session.scalars(select(Job).where(Job.state == "faulted").order_by(Job.id.desc()).limit(100))
         ),
-        troubles=troubles.all_troubles(page.session),
+        troubles=[(one, *_named(page, one)) for one in troubles.all_troubles(page.session)],
         accounts=list(page.session.scalars(select(Account).order_by(Account.id.desc()).limit(500))),
         audit=newest(page.session, 100),
         roles=ROLES,
         password=password,
         knows=page.knows,
     )
+
+
+def _named(page: Page, trouble: troubles.Trouble) -> tuple[str, str]:
+    """What a trouble is about, as people know it, and where to look at it."""
+    phase = page.session.get(Phase, trouble.item) if trouble.task == "prepare" else None
+    if phase is not None:
+        return f"{phase.contest.slug}, {phase.name}", f"/organise/{phase.contest.slug}"
+    return str(trouble.item), f"/runs/{trouble.item}"
 
 
 @router.post("/operate/jobs/{job_id}/retry")
