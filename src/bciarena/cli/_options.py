@@ -14,3 +14,7 @@ Requirements = Annotated[
     Path | None,
     typer.Option("--requirements", metavar="FILE", help="A list of libraries in addition to the entry's own."),
 ]
+Home = Annotated[Path | None, typer.Option(help="Folder of the site; default: ARENA_HOME or this user's.")]
+Database = Annotated[str | None, typer.Option(help="URL of the site's database.")]
+Stored = Annotated[str | None, typer.Option(help="Folder or fsspec URL of the site's files.")]
+Outside = Annotated[str | None, typer.Option(help="The contest's folder, if it is not one of the known contests.")]

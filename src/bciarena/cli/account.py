@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bciarena.cli._options import Database, Home
+
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 app = typer.Typer(help="Help with accounts, on the machine of the site.", no_args_is_help=True)
-
-Home = Annotated[Path | None, typer.Option(help="Folder of the site; default: ARENA_HOME or this user's.")]
-Database = Annotated[str | None, typer.Option(help="URL of the site's database.")]
 
 
 @app.command()

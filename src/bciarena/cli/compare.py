@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import Outside
+
 
 def main(
     runs: Annotated[list[Path], typer.Argument(help="Two or more run folders on the same data.")],
-    challenge: Annotated[
-        str | None, typer.Option(help="The contest's folder, if it is not one of the known contests.")
-    ] = None,
+    challenge: Outside = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
     """Paired comparison of runs: difference, interval, test, and who got which trials."""

@@ -7,11 +7,9 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Create and manage contests.", no_args_is_help=True)
+from bciarena.cli._options import Database, Home, Stored
 
-Home = Annotated[Path | None, typer.Option(help="Folder of the site; default: ARENA_HOME or this user's.")]
-Database = Annotated[str | None, typer.Option(help="URL of the site's database.")]
-Stored = Annotated[str | None, typer.Option(help="Folder or fsspec URL of the site's files.")]
+app = typer.Typer(help="Create and manage contests.", no_args_is_help=True)
 
 
 @app.command()

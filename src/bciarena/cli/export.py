@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import Outside
+
 
 def main(
     run: Annotated[Path, typer.Argument(help="A run folder kept by arena run --out.")],
     kind: Annotated[str, typer.Option("--format", help="csv, parquet or json.")] = "csv",
     table: Annotated[str, typer.Option(help="trials, or metrics with their intervals.")] = "trials",
-    challenge: Annotated[
-        str | None, typer.Option(help="The contest's folder, if it is not one of the known contests.")
-    ] = None,
+    challenge: Outside = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="The file to write; otherwise printed.")] = None,
 ) -> None:
     """A run as a tidy table, one row per trial or per metric; columns are described in docs/report.md."""

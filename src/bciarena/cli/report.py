@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import Outside
+
 
 def main(
     run: Annotated[Path, typer.Argument(help="A run folder kept by arena run --out.")],
@@ -16,9 +18,7 @@ def main(
     ] = None,
     data: Annotated[Path | None, typer.Option(help="The data folder, if it has moved since the run.")] = None,
     language: Annotated[str, typer.Option(help="en or zh; the page can switch.")] = "en",
-    challenge: Annotated[
-        str | None, typer.Option(help="The contest's folder, if it is not one of the known contests.")
-    ] = None,
+    challenge: Outside = None,
 ) -> None:
     """A run as one self-contained page: score, figures, replay."""
     from bciarena.contests import known

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import Outside
+
 
 def main(
     run: Annotated[Path, typer.Argument(help="A run folder kept by arena run --out.")],
     data: Annotated[Path | None, typer.Option(help="The data folder, if it has moved since.")] = None,
     rules: Annotated[str | None, typer.Option(help="Score the same ledger under another rulebook id.")] = None,
-    challenge: Annotated[
-        str | None, typer.Option(help="The contest's folder, if it is not one of the known contests.")
-    ] = None,
+    challenge: Outside = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole score file.")] = False,
 ) -> None:
     """Recompute the score of a kept run from its ledger and the data, and compare it with the stored one."""

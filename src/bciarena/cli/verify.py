@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bciarena.cli._upkeep import Database, Home, Stored, steps
+from bciarena.cli._options import Database, Home, Stored
+from bciarena.cli._upkeep import steps
 
 WRONG = 3
 
