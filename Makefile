@@ -9,13 +9,14 @@ PROGRAMS := bubblewrap chromium postgresql
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test setup setup-dev programs lint format bench chaos clean help
+.PHONY: run test test-fast setup setup-dev programs lint format bench chaos lock wheel wheelhouse sbom clean help
 
 help:
 	@echo "make run     build the demo contest and serve it on http://127.0.0.1:8000"
 	@echo "make test    set up what the tests need and run them all"
 	@echo "make setup   only the environment in .venv (command: .venv/bin/arena)"
-	@echo "make lint | make bench | make chaos | make clean"
+	@echo "make test-fast   the quick half of the tests, in a minute"
+	@echo "make lint | format | bench | chaos | lock | wheel | wheelhouse | sbom | clean"
 
 # The first Python that is new enough.
 $(BIN)/python:
@@ -25,15 +26,15 @@ $(BIN)/python:
 	if [ -z "$$found" ]; then echo "BCI Arena needs Python 3.11 or newer with venv (Debian: apt install python3-venv)"; exit 2; fi; \
 	echo "Creating $(VENV) with $$found"; $$found -m venv $(VENV)
 
-$(VENV)/.setup: pyproject.toml | $(BIN)/python
+$(VENV)/.setup: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "Installing BCI Arena into $(VENV) (first time: two or three minutes)"
 	@$(BIN)/python -m pip install --disable-pip-version-check -q -U pip
-	@$(BIN)/python -m pip install --disable-pip-version-check -e '.[all]' 2>&1 | grep --line-buffered -E '^(Collecting|Installing|Successfully|ERROR)' | cut -c1-100; exit $${PIPESTATUS[0]}
+	@$(BIN)/python -m pip install --disable-pip-version-check -c requirements.lock -e '.[all]' 2>&1 | grep --line-buffered -E '^(Collecting|Installing|Successfully|ERROR)' | cut -c1-100; exit $${PIPESTATUS[0]}
 	@touch $@
 
 $(VENV)/.setup-$(EXTRAS): $(VENV)/.setup
 	@echo "Installing what the tests need into $(VENV)"
-	@$(BIN)/python -m pip install --disable-pip-version-check -e '.[$(EXTRAS)]' 2>&1 | grep --line-buffered -E '^(Collecting|Installing|Successfully|ERROR)' | cut -c1-100; exit $${PIPESTATUS[0]}
+	@$(BIN)/python -m pip install --disable-pip-version-check -c requirements.lock -e '.[$(EXTRAS)]' 2>&1 | grep --line-buffered -E '^(Collecting|Installing|Successfully|ERROR)' | cut -c1-100; exit $${PIPESTATUS[0]}
 	@touch $@
 
 setup: $(VENV)/.setup
@@ -78,6 +79,26 @@ chaos: setup-dev programs
 bench: setup-dev
 	$(BIN)/arena bench
 
+# The versions that everything here is tested with, for all extras and Python 3.11 to 3.13; refresh, test, commit.
+lock: | $(BIN)/python
+	@$(BIN)/python -m pip install --disable-pip-version-check -q uv
+	@$(BIN)/uv pip compile -q --universal --upgrade --no-header --no-annotate --python-version 3.11 --all-extras pyproject.toml -o requirements.lock
+
+wheel: | $(BIN)/python
+	@$(BIN)/python -m pip install --disable-pip-version-check -q build
+	@$(BIN)/python -m build -q --outdir dist . && ls dist
+
+# Everything a machine without internet needs: pip install --no-index --find-links wheelhouse 'bciarena[all]'
+wheelhouse: wheel
+	@$(BIN)/python -m pip wheel --disable-pip-version-check -q -c requirements.lock -w wheelhouse "$$(ls -t dist/*.whl | head -1)[all]"
+	@echo "$$(ls wheelhouse | wc -l) wheels in wheelhouse/"
+
+# What is installed here, as CycloneDX.
+sbom: setup
+	@$(BIN)/python -m pip install --disable-pip-version-check -q cyclonedx-bom
+	@mkdir -p dist && $(BIN)/cyclonedx-py environment --pyproject pyproject.toml --of JSON -o dist/bciarena.cdx.json $(BIN)/python
+	@echo dist/bciarena.cdx.json
+
 clean:
-	rm -rf $(VENV) build dist demo test-output .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf $(VENV) build dist wheelhouse demo test-output .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

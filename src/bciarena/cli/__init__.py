@@ -13,6 +13,7 @@ import pkgutil
 import re
 import sys
 import traceback
+from typing import Annotated
 
 import typer
 
@@ -29,12 +30,11 @@ def build() -> typer.Typer:
     """The whole command tree."""
     app = typer.Typer(
         name="arena",
-        help="Plays EEG recordings to decoding algorithms and scores them by contest rules.",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
+    app.callback()(_top)
     for item in pkgutil.iter_modules(__path__):
         if item.name.startswith("_"):
             continue
@@ -45,6 +45,22 @@ def build() -> typer.Typer:
         else:
             app.command(name=verb)(module.main)
     return app
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        import bciarena
+
+        print(f"arena {bciarena.__version__}")
+        raise typer.Exit
+
+
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", help="Say which version this is.", is_eager=True, callback=_say_version)
+    ] = False,
+) -> None:
+    """Plays EEG recordings to decoding algorithms and scores them by contest rules."""
 
 
 def run(arguments: list[str] | None = None) -> None:
