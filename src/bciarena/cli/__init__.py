@@ -108,7 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
             return WRONG_USE
         if os.environ.get("ARENA_DEBUG"):
             traceback.print_exc()
-        if words := _theirs(error):
+        if words := _theirs(error, (sys.argv[1:] if arguments is None else arguments)[:1]):
             print(f"arena: {clean(words)}", file=sys.stderr)
             return WRONG_USE
         where = traceback.extract_tb(error.__traceback__)[-1]
@@ -120,20 +120,22 @@ def main(arguments: list[str] | None = None) -> int:
         return OUR_FAULT
 
 
-def _theirs(error: Exception) -> str:
+def _theirs(error: Exception, verb: list[str]) -> str:
     """What the user can fix, in words; empty for our own bugs."""
     if isinstance(error, OSError) and error.errno in MENDED_BY_USER:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}; make room or choose another place, and try again"
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
     if missing and missing.split(".")[0] != "bciarena":
-        from importlib.metadata import requires
+        from importlib.metadata import metadata, requires
 
         from bciarena.entries.requirements import libraries
 
         package = libraries()["modules"].get(missing.split(".")[0], missing.split(".")[0].replace("_", "-"))
         own = [line for line in requires("bciarena") or [] if line.lower().startswith(package.lower())]
-        extra = next((found[1] for line in own if (found := re.search(r"extra == ['\"]([\w-]+)", line))), None)
+        extras = [found[1] for line in own if (found := re.search(r"extra == ['\"]([\w-]+)", line))]
+        whole = set(verb) & set(metadata("bciarena").get_all("Provides-Extra") or [])  # named as the verb: brings all
+        extra = next(iter([*whole, *extras]), None)
         return f"this needs {package}, which is not installed: pip install " + (
             f"'bciarena[{extra}]'" if extra else package
         )

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from bciarena.entries import library
 from bciarena.entries.config import version
 from bciarena.entries.images import Image, attempts, find_image, images
 from bciarena.entries.index import keep_wheels
@@ -113,7 +114,11 @@ def added(path: Path | None) -> Wanted:
 def _lacking(package: Package, interpreter: Interpreter) -> tuple[str, ...]:
     """One warning that names everything: it may be imported only where it is there."""
     lacking = missing(package, interpreter)
-    if not lacking or package.python == "platform":
+    if package.python == "platform":  # one of ours: not its fault, and the command line knows which extra brings it
+        for name in sorted(library.needs(package.root) & lacking.keys()):
+            raise ModuleNotFoundError(f"{package.name} needs {lacking[name]}", name=name)
+        return ()
+    if not lacking:
         return ()
     listed = ", ".join(name if name == brings else f"{name} ({brings})" for name, brings in lacking.items())
     return (f"imports what its Python does not have: {listed}; list them in a file for --requirements",)

@@ -42,6 +42,18 @@ def add_used(root: Path) -> list[str]:
     return sorted(taken)
 
 
+def needs(root: Path) -> set[str]:
+    """Modules from elsewhere that the files in ``root`` import as soon as they are loaded."""
+    found: set[str] = set()
+    for path in root.rglob("*.py"):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.Import):
+                found |= {item.name.split(".")[0] for item in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.split(".")[0])
+    return found
+
+
 def _file_of(name: str) -> Path | None:
     place = HOME.joinpath(*name.split(".")[1:])
     for path in (place / "__init__.py", place.with_suffix(".py")):
