@@ -41,7 +41,7 @@ MAY = {
     "upkeep": LOW | {"database", "jobs", "runs", "service"},
     "lab": LOW | {"contests", "protocol"},
     "session": ENGINE | {"protocol", "entries", "runs", "lab", "live"},
-    "live": ENGINE | {"protocol", "simulator", "entries", "runs", "sandbox", "package"},
+    "live": ENGINE | {"importing", "protocol", "simulator", "entries", "runs", "sandbox", "package"},
 }
 PARTS = {
     "rules": {"contests", "recording"},

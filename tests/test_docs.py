@@ -39,6 +39,8 @@ def test_documented_commands_and_options_exist(page, words, commands):
     assert command is not None, f"{page}: arena {verb} does not exist"
     if hasattr(command, "commands") and len(parts) > 1 and parts[1] in command.commands:
         command = command.commands[parts[1]]
+    elif "show" in getattr(command, "commands", {}):  # a group that shows whatever is none of its commands
+        command = command.commands["show"]
     known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)} | {"--help"}
     for part in parts[1:]:
         option = part.strip("[](),.;:").split("=")[0]

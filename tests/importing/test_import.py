@@ -10,7 +10,8 @@ import pytest
 
 from bciarena.cli import main as arena
 from bciarena.contests import rulebook
-from bciarena.recording import open_recording
+from bciarena.importing import bring_in
+from bciarena.recording import open_recording, write_contest
 from tests.making import make_data, write_folder
 
 IMAGERY, SPELLER = rulebook("imagery"), rulebook("speller")
@@ -209,3 +210,32 @@ def test_bad_input_is_one_line(tmp_path, capsys, words, says):
     assert error.count("\n") == 1
     assert not (tmp_path / "d").exists()
     assert not list(tmp_path.glob(".*part"))
+
+
+def test_a_map_the_form_and_marks_of_trials(tmp_path):
+    book = rulebook("rehab")
+    codes = {1000: 240, 7000: 1, 15000: 241, 18000: 240, 24000: 2, 32000: 241, 39000: 243}
+    data = make_data(book, 40000, codes)  # at 2000 Hz
+    theirs = tuple(f"E{k}" for k in range(1, 78))
+    write_contest(tmp_path / "in" / "S01" / "block_1.npz", data, 2000, theirs)
+    table = tmp_path / "in" / "S01" / "block_1_events.tsv"
+    table.write_text("onset\tsample\tvalid\treason\n12\t24000\tfalse\tcable\n")
+    names = dict(zip(book.channels, theirs, strict=True))
+    bring_in(book, str(tmp_path / "in"), tmp_path / "out", names=names)
+    (block,) = open_recording(tmp_path / "out").subjects[0].blocks
+    assert block.invalid == {12000: "cable"}
+    kept = np.flatnonzero((block.eeg != 0).any(axis=0))
+    assert set(range(3500, 7500)) | set(range(12000, 16000)) <= set(kept)  # imagery
+    assert not set(range(501, 3500)) & set(kept)  # the cue
+    bring_in(book, str(tmp_path / "in"), tmp_path / "all", names=names, keep_all=True)
+    assert (open_recording(tmp_path / "all").subjects[0].blocks[0].eeg != 0).any(axis=0).all()
+
+
+def test_the_common_average_is_taken_over_the_whole_cap(tmp_path):
+    book, cap = rulebook("liveness"), rulebook("imagery")
+    data = make_data(cap, 2000, {100: 129, 1900: 241})
+    write_contest(tmp_path / "in" / "S01" / "block_1.npz", data, 250, cap.channels)
+    bring_in(book, str(tmp_path / "in"), tmp_path / "out")
+    (block,) = open_recording(tmp_path / "out").subjects[0].blocks
+    rows = [cap.channels.index(name) for name in ("FZ", "Cz", "Oz", "C3", "C4")]
+    assert np.allclose(block.eeg, data[rows] - data[:59].mean(axis=0), atol=1e-3)

@@ -19,23 +19,28 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(hub):
-    """The lab's server in a thread; gives its address."""
+def serving_app(app):
+    """A server in a thread; gives its address."""
     import uvicorn
 
-    from bciarena.lab.app import make_app
-
     port = free_port()
-    server = uvicorn.Server(
-        uvicorn.Config(make_app(hub), host="127.0.0.1", port=port, log_level="error", ws="websockets-sansio")
-    )
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", ws="websockets-sansio"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
         time.sleep(0.05)
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(10)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+def serving(hub):
+    """The lab's server in a thread; gives its address."""
+    from bciarena.lab.app import make_app
+
+    return serving_app(make_app(hub))
 
 
 @pytest.fixture

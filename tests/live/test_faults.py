@@ -51,10 +51,12 @@ def headset(name, first_n=0):
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    yield sent
-    end.set()
-    thread.join()
-    out.close()
+    try:
+        yield sent
+    finally:
+        end.set()
+        thread.join()
+        out.close()
 
 
 @contextmanager
@@ -62,7 +64,13 @@ def arena(*words, inside=()):
     """A command in the background; gives what it said so far, as a list of lines."""
     process = subprocess.Popen([*inside, *ARENA, *map(str, words)], stderr=subprocess.PIPE, text=True)
     process.said = []
-    reader = threading.Thread(target=lambda: process.said.extend(iter(process.stderr.readline, "")), daemon=True)
+
+    def listen():
+        with process.stderr:  # closed by its only reader, at its end
+            for line in process.stderr:
+                process.said.append(line)
+
+    reader = threading.Thread(target=listen, daemon=True)
     reader.start()
     try:
         yield process
@@ -74,8 +82,7 @@ def arena(*words, inside=()):
         finally:
             process.kill()
             process.wait()
-            reader.join(5)
-            process.stderr.close()
+            reader.join()
 
 
 def says(process, text):

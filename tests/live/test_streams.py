@@ -57,8 +57,8 @@ def test_lost_samples_are_counted_and_not_filled(name):
     lsl = need_lsl()
     out, codes = EegOut(name, BOOK.channels, 250), CodesOut(name)
     heard = []
-    source = LiveIn(name, BOOK.channels, 250, tell=heard.append)
-    begin = lsl.local_clock()
+    source = LiveIn(name, BOOK, tell=heard.append)
+    begin = lsl.local_clock() - 5
     for k in (0, 1, 2, 5, 6):  # packets 3 and 4 never come: 100 samples lost
         out.push(np.full((5, 50), float(k)), begin + (k * 50 + 49) / 250)
     codes.push(129, begin + 75 / 250)
@@ -78,12 +78,14 @@ def test_lost_samples_are_counted_and_not_filled(name):
 
 def test_a_stream_that_is_not_there_or_not_fitting_is_told(name):
     with pytest.raises(BadInput, match="no LSL stream named"):
-        LiveIn(name, BOOK.channels, 250, wait_s=0.5)
+        LiveIn(name, BOOK, wait_s=0.5)
     out = EegOut(name, ("Fz", "Cz"), 250)
     with pytest.raises(BadInput, match="has no channel Oz, C3, C4"):
-        LiveIn(name, BOOK.channels, 250)
-    with pytest.raises(BadInput, match="250 Hz; 1000 Hz are needed"):
-        LiveIn(name, ("Fz",), 1000)
+        LiveIn(name, BOOK)
+    out.close()
+    out = EegOut(name, rulebook("rehab").channels, 250)
+    with pytest.raises(BadInput, match="250 Hz; 1000 Hz are needed, or a whole multiple"):
+        LiveIn(name, rulebook("rehab"))
     out.close()
 
 
@@ -91,6 +93,7 @@ def test_a_recording_whose_process_died_can_be_rescued(tmp_path):
     recorder = Recorder(tmp_path / "r", BOOK)
     recorder.add(np.arange(500.0).reshape(5, 100), np.zeros(100, int))
     recorder._file.close()
+    recorder._noted.close()
     with open(tmp_path / "r" / "raw.f32", "ab") as file:
         file.write(b"\x00" * 7)  # half a sample, as a crash leaves it
     (block,) = open_recording(rescue(tmp_path / "r")).subjects[0].blocks

@@ -18,6 +18,7 @@ import psutil
 from bciarena.bench import parts, soak
 from bciarena.contests import CONTESTS, rulebook
 from bciarena.errors import BadInput
+from bciarena.live.amplifier import Decimator
 from bciarena.protocol import protocol_of
 
 SPELT = next(name for name in CONTESTS if CONTESTS[name].has("protocol.py") and "word" in protocol_of(name).options)
@@ -201,10 +202,32 @@ def drawing(folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
+def resampler() -> list[dict[str, Any]]:
+    """What a faster amplifier costs: the delay its low-pass filter adds, and processor time, of 64 channels."""
+    rows = []
+    for times in (2, 4, 8):
+        rate = 250 * times
+        fold = Decimator(rate, times, 64)
+        eeg, stamps = np.random.default_rng(0).normal(0, 20, (64, rate // 25)), np.arange(rate // 25) / rate
+        fold(eeg, stamps)
+        begin_s, count = time.process_time(), 250
+        for k in range(1, count + 1):  # chunks of 40 ms
+            fold(eeg, stamps + k / 25)
+        share = (time.process_time() - begin_s) / (count / 25)
+        rows.append(
+            {
+                "measure": f"resampler, 64 channels of {rate} Hz to 250 Hz",
+                "delay_ms": fold.delay_s * 1e3,
+                "cores": share,
+            }
+        )
+    return rows
+
+
 def main() -> list[dict[str, Any]]:
     """All measurements, as rows."""
     load = {"measure": "load of the machine before", "average": os.getloadavg()[0]}
-    rows = [load]
+    rows = [load, *resampler()]
     for measure in (loop, drawing):
         with tempfile.TemporaryDirectory(prefix="arena-live-") as place:
             rows += measure(Path(place))

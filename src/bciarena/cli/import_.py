@@ -27,6 +27,12 @@ def main(
     ] = False,
     idle: Annotated[str | None, typer.Option(help="Speller: EEG without flicker to splice them into.")] = None,
     seed: Annotated[int, typer.Option(help="Random seed of the splicing.")] = 0,
+    wires: Annotated[
+        str, typer.Option("--map", help="Which channel is which: CHANNEL=ITS NAME THERE,..., e.g. Fz=E12,T7=T3.")
+    ] = "",
+    keep_all: Annotated[
+        bool, typer.Option("--keep-all", help="Keep what the challenge's recordings blank within trials.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that is not empty.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:
@@ -37,6 +43,7 @@ def main(
     from bciarena.errors import BadInput
     from bciarena.importing import bring_in
     from bciarena.plaintext import json_text
+    from bciarena.recording.channels import wire_map
 
     book = rulebook(challenge)
     words: dict[str, int] = {}
@@ -53,6 +60,7 @@ def main(
     with console.status("reading") as status:
         done = bring_in(
             book, source, out, events=words, subjects=people, splice=splice, idle=idle, seed=seed, force=force,
+            names=wire_map(wires), keep_all=keep_all,
             tell=lambda text: status.update(f"reading {text}"),
         )  # fmt: skip
     if as_json:

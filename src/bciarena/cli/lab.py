@@ -3,11 +3,69 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 
+class Shows(TyperGroup):
+    """``arena lab speller`` shows that experiment; only what is a command of ours is one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        own = bool(args) and args[0] in self.commands
+        return super().parse_args(ctx, args if own else ["show", *args])
+
+
+app = typer.Typer(cls=Shows, add_completion=False)
+
+
+@app.command()
+def verify(
+    log: Annotated[Path, typer.Option(help="What arena lab --log wrote while the light was recorded.")],
+    light: Annotated[str, typer.Option(help="LSL stream with the photodiode: its own or the amplifier's.")] = "",
+    channel: Annotated[str, typer.Option(help="The light's channel in that stream, e.g. AUX1; else the first.")] = "",
+    file: Annotated[Path | None, typer.Option(help="Instead of a stream: npz with light and times_s.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the offset here, for arena lab --offset.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Stop reading after so long; otherwise at Ctrl-C.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Photodiode on the patch against the frame log: delay, jitter, missed changes, frequencies and phases."""
+    import numpy as np
+
+    from bciarena.cli.live import _say, _stop
+    from bciarena.errors import BadInput
+    from bciarena.live.photodiode import read_light
+    from bciarena.live.photodiode import verify as compare
+    from bciarena.plaintext import json_text
+
+    if (file is None) == (not light):
+        raise BadInput("give either --light STREAM or --file LIGHT.npz")
+    if file is not None:
+        try:
+            with np.load(file, allow_pickle=False) as kept:
+                values, times_s = kept["light"].astype(float), kept["times_s"].astype(float)
+        except (OSError, ValueError, KeyError) as error:
+            raise BadInput(f"{file}: needs the arrays light and times_s ({error})") from error
+    else:
+        values, times_s = read_light(light, channel, _stop(), seconds, _say)
+    found = compare(log, values, times_s, out)
+    if as_json:
+        print(json_text(found))
+        return
+    jitter = found["jitter_ms"]
+    print(f"delay {found['delay_ms']:.2f} ms, jitter {jitter['std']:.2f} ms (1 % to 99 %: {jitter['p1']:.2f} to "
+          f"{jitter['p99']:.2f} ms)")  # fmt: skip
+    print(f"{found['missed']} of {found['changes']} changes of the patch not seen; {found['frames_dropped']} frames "
+          f"dropped by the log; {found['refresh_hz']:.2f} Hz")  # fmt: skip
+    for key in found["keys"]:
+        print(f"{key['hz']:6.2f} Hz: measured {key['measured_hz']:.3f} Hz ({key['measured_hz'] - key['hz']:+.3f}), "
+              f"phase {key['phase_error_rad']:+.3f} rad off, {key['steps']} times")  # fmt: skip
+    if out is not None:
+        print(f"offset in {out}: arena lab ... --offset {out}")
+
+
+@app.command(name="show", hidden=True)
 def main(
     challenge: Annotated[str, typer.Argument(help="A contest: its name or folder.")],
     split: Annotated[str | None, typer.Option(help="train or test, where the texts differ.")] = None,
@@ -40,15 +98,22 @@ def main(
     ] = False,
     distance_cm: Annotated[float | None, typer.Option(help="From the eyes to the screen.")] = None,
     screen_cm: Annotated[float | None, typer.Option(help="Width of the screen: with it sizes are in degrees.")] = None,
+    offset: Annotated[
+        Path | None, typer.Option(help="What arena lab verify --out wrote: codes are sent later by the screen's delay.")
+    ] = None,
     port: Annotated[int, typer.Option(help="Port of the pages.")] = 8010,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
 ) -> None:
-    """Show an experiment: the stimulus page for the subject, the operator's page beside it."""
+    """Show an experiment: the stimulus page for the subject, the operator's page beside it.
+
+    arena lab verify measures the screen's timing with a photodiode.
+    """
     import uvicorn
 
     from bciarena.errors import BadInput
     from bciarena.lab.app import make_app
     from bciarena.lab.hub import CUES, Hub
+    from bciarena.live.photodiode import read_offset
     from bciarena.live.streams import CodesOut
     from bciarena.protocol import Screening, screened
     from bciarena.words import LANGUAGES
@@ -79,7 +144,7 @@ def main(
         except OSError as error:
             raise BadInput(f"--log {log}: cannot be written ({error.strerror})") from error
     look = {"cue": cue, "distance_cm": distance_cm, "width_cm": screen_cm}
-    send_code = CodesOut(stream).push
+    send_code = CodesOut(stream, read_offset(offset) if offset else 0.0).push
     hub = Hub(timeline, log, send_code, language=language, lost_ms=lost_ms, repeat=repeat_void, look=look)
     address = f"http://{host}:{port}"
     print(f"{timeline.challenge}: {timeline.duration_s:.0f} s, operator {address}/operator, stimulus {address}/stage")

@@ -14,6 +14,19 @@ app = typer.Typer(help="Live streams: record, play, run an entry, be a virtual s
 Name = Annotated[str, typer.Option("--stream", help="Name of the LSL stream.")]
 Hub = Annotated[str | None, typer.Option(help="Address of the lab's pages, e.g. http://127.0.0.1:8010.")]
 
+Map = Annotated[
+    str, typer.Option("--map", help="Which channel is which: CHANNEL=NAME IN THE STREAM,...; A1= for none.")
+]
+Unit = Annotated[str, typer.Option(help="V, mV, uV or nV, where the stream declares none or a wrong one.")]
+KeepAll = Annotated[bool, typer.Option("--keep-all", help="Keep what the contest's recordings blank within trials.")]
+
+
+def _wiring(wires: str, unit: str, keep_all: bool) -> Any:
+    from bciarena.live.amplifier import Wiring
+    from bciarena.recording.channels import wire_map
+
+    return Wiring(wire_map(wires), unit, keep_all)
+
 
 def _stop() -> Any:
     """An event that Ctrl-C and SIGTERM set, so that everything received is kept."""
@@ -72,6 +85,9 @@ def record(
     number: Annotated[int, typer.Option("--subject", help="Number of the subject.")] = 1,
     block: Annotated[int, typer.Option(help="Number of the block.")] = 1,
     hub: Hub = None,
+    wires: Map = "",
+    unit: Unit = "",
+    keep_all: KeepAll = False,
 ) -> None:
     """Record an EEG stream and its codes, in contest layout and BIDS."""
     from bciarena.contests import rulebook
@@ -80,7 +96,9 @@ def record(
 
     if out.exists():
         raise BadInput(f"{out}: exists already; choose another name")
-    print(json.dumps(keep(rulebook(challenge), stream, out, seconds, _stop(), _say, number, block, hub), indent=1))
+    wiring = _wiring(wires, unit, keep_all)
+    kept = keep(rulebook(challenge), stream, out, seconds, _stop(), _say, number, block, hub, wiring)
+    print(json.dumps(kept, indent=1))
 
 
 @app.command()
@@ -93,6 +111,11 @@ def run(
     model: Annotated[Path | None, typer.Option(help="A folder written by arena train.")] = None,
     sandbox: Annotated[str, typer.Option(help="bwrap or none.")] = "bwrap",
     seconds: Annotated[float | None, typer.Option(help="Stop after so long; otherwise at code 243 or Ctrl-C.")] = None,
+    number: Annotated[int, typer.Option("--subject", help="Number of the subject, as the entry is told.")] = 1,
+    block: Annotated[int, typer.Option(help="Number of the block.")] = 1,
+    wires: Map = "",
+    unit: Unit = "",
+    keep_all: KeepAll = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the score file.")] = False,
 ) -> None:
     """Run an entry on a live stream: packets cut as in the contest, answers sent to the lab's page."""
@@ -107,7 +130,10 @@ def run(
         raise BadInput(f"{out}: exists already; choose another name")
     with opened(entry_spec, book, sandbox=checked.sandbox(sandbox), model=model) as ready:
         about = {"entry": entry_spec, "name": ready.package.name, "model": str(model or "")}
-        result = run_live(ready, stream, out, hub=hub, seconds=seconds, stop=_stop(), say=_say, about=about)
+        result = run_live(
+            ready, stream, out, hub=hub, seconds=seconds, stop=_stop(), say=_say, about=about, subject=number,
+            block=block, wiring=_wiring(wires, unit, keep_all),
+        )  # fmt: skip
     if as_json:
         print(json_text(result))
     else:
@@ -117,6 +143,49 @@ def run(
             print(f"note: {note}")
     if result["verdict"] != "ok":
         raise EntryFailed(result["verdict"], result["reason"])
+
+
+@app.command()
+def check(
+    challenge: Annotated[str, typer.Option(help="What will be recorded: its channels and rate.")],
+    stream: Name = "bciarena",
+    wires: Map = "",
+    unit: Unit = "",
+    mains: Annotated[float, typer.Option(help="Frequency of the mains, Hz.")] = 50.0,
+    once: Annotated[bool, typer.Option("--once", help="No page: judge the first seconds; exit 1 if unfit.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --once: print everything as JSON.")] = False,
+    port: Annotated[int, typer.Option(help="Port of the page.")] = 8020,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+) -> None:
+    """Look at a signal before a session and beside it: traces, faults, topography, one light."""
+    import threading
+
+    from bciarena.contests import rulebook
+    from bciarena.live.check import checked_once, make_check, watched
+
+    stop = _stop() if once else threading.Event()
+    wiring = _wiring(wires, unit, False)
+    source, watch, thread = watched(rulebook(challenge), stream, wiring, mains, stop, _say)
+    try:
+        if once:
+            found = checked_once(watch, stop)
+        else:
+            import uvicorn
+
+            print(f"{source.described}\nsignal check on http://{host}:{port}/")
+            uvicorn.run(make_check(watch, source.described), host=host, port=port, log_level="warning")
+            return
+    finally:
+        stop.set()
+        thread.join()
+    if as_json:
+        print(json_text(found))
+    else:
+        bad = [f"{row['name']} {' '.join(row['faults'])}" for row in found["channels"] if row["faults"]]
+        bad += [f"{one}-{two} bridged" for one, two in found["bridged"]]
+        print("no signal" if found["waiting"] else "fit" if found["fit"] else f"not fit: {'; '.join(bad)}")
+    if not found["fit"]:
+        raise typer.Exit(1)
 
 
 @app.command()

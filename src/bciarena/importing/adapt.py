@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -10,25 +11,58 @@ from numpy.typing import NDArray
 
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
-from bciarena.importing.meanings import meanings_of
+from bciarena.importing.meanings import Blank, meanings_of
 from bciarena.importing.piece import Piece
 from bciarena.importing.sources import need_mne
+from bciarena.recording.channels import WHOLE_CAP, cap_rows, find_rows
 from bciarena.recording.montages import NOT_SCALP
 
-OLD_NAMES = {"t3": "t7", "t4": "t8", "t5": "p7", "t6": "p8", "m1": "a1", "m2": "a2"}
 ENOUGH_TO_INTERPOLATE = 16  # fewer electrodes than this say nothing about the rest of the head
 
 
-def adapted(book: Rulebook, piece: Piece, events: dict[str, int]) -> NDArray[np.float32]:
-    """The piece as (channels + 1, samples) in the challenge's rate, rows and codes."""
+def adapted(
+    book: Rulebook, piece: Piece, events: dict[str, int], names: Mapping[str, str] | None = None, keep_all: bool = False
+) -> NDArray[np.float32]:
+    """The piece as (channels + 1, samples) in the challenge's rate, rows and codes.
+
+    ``names`` maps the challenge's channels to the source's; ``keep_all`` keeps what its recordings blank.
+    """
     _code(book, piece, events)
+    _rename(piece, names or {})
+    _average(book, piece)
     _resample(book, piece)
     rows = _rows(book, piece)
     data = np.zeros((len(book.channels) + 1, piece.eeg.shape[1]), np.float32)
     data[:-1] = rows
     for sample, code in _framed(book, piece):
         data[-1, sample] = code
+    if meanings_of(book).blank_s and not keep_all:
+        data[:-1] = Blank(book)(data[:-1], data[-1].astype(np.int64))
+        piece.notes.append("what the challenge's recordings do not keep within trials is 0")
     return data
+
+
+def _rename(piece: Piece, names: Mapping[str, str]) -> None:
+    theirs = {name.casefold(): row for row, name in enumerate(piece.channels)}
+    renamed = list(piece.channels)
+    for ours, name in names.items():
+        if name and name.casefold() not in theirs:
+            raise BadInput(f"{piece.source}: has no channel {name}, which the map gives for {ours}")
+        if name:
+            renamed[theirs[name.casefold()]] = ours
+    piece.channels = tuple(renamed)
+
+
+def _average(book: Rulebook, piece: Piece) -> None:
+    """The common average over the whole cap, where the challenge is measured against it."""
+    if meanings_of(book).reference != "average":
+        return
+    cap = cap_rows(piece.channels)
+    if len(cap) < WHOLE_CAP:
+        piece.notes.append(f"only {len(cap)} electrodes: taken as referenced to the common average already")
+        return
+    piece.eeg = piece.eeg - piece.eeg[cap].mean(axis=0)
+    piece.notes.append(f"referenced to the common average of {len(cap)} electrodes")
 
 
 def _code(book: Rulebook, piece: Piece, events: dict[str, int]) -> None:
@@ -88,24 +122,23 @@ def _resample(book: Rulebook, piece: Piece) -> None:
     piece.eeg = resample_poly(piece.eeg, ratio.numerator, ratio.denominator, axis=1, padtype="line")
     last = piece.eeg.shape[1] - 1
     taken: dict[int, int] = {}
+    invalid = {}
     for sample, code in piece.codes:
         at = min(round(sample * piece.eeg.shape[1] / before), last)
         while at in taken and at < last:  # two codes must not fall on one sample
             at += 1
         taken[at] = code
+        if sample in piece.invalid:
+            invalid[at] = piece.invalid[sample]
+    piece.invalid = invalid
     piece.codes = sorted(taken.items())
     piece.notes.append(f"resampled from {piece.rate:g} to {book.rate} Hz")
 
 
-def _plain(name: str) -> str:
-    bare = name.casefold().strip(". ").removeprefix("eeg ").split("-")[0].strip(". ")
-    return OLD_NAMES.get(bare, bare)
-
-
 def _rows(book: Rulebook, piece: Piece) -> NDArray[np.float64]:
     """Rows in the challenge's order; missing scalp electrodes are interpolated if enough are present."""
-    have = {_plain(name): row for row, name in enumerate(piece.channels)}
-    found = {k: have[_plain(name)] for k, name in enumerate(book.channels) if _plain(name) in have}
+    have = find_rows(book.channels, piece.channels)
+    found = {k: have[name] for k, name in enumerate(book.channels) if name in have}
     if not found:
         raise BadInput(f"{piece.source}: none of its channels ({', '.join(piece.channels[:8])}...) is in {book.id}")
     rows = np.zeros((len(book.channels), piece.eeg.shape[1]))
@@ -121,7 +154,7 @@ def _rows(book: Rulebook, piece: Piece) -> NDArray[np.float64]:
         zero += [book.channels[k] for k in missing]
     if zero:
         piece.notes.append("rows of zeros: " + " ".join(zero))
-    dropped = [name for name in piece.channels if _plain(name) not in {_plain(c) for c in book.channels}]
+    dropped = [name for row, name in enumerate(piece.channels) if row not in found.values()]
     if dropped:
         piece.notes.append("channels left out: " + " ".join(dropped[:20]))
     return rows

@@ -18,6 +18,7 @@ from bciarena.importing.adapt import adapted
 from bciarena.importing.meanings import meanings_of
 from bciarena.importing.sources import pieces
 from bciarena.recording.contest import read_block
+from bciarena.recording.events import ENDING, Marks, events_text
 from bciarena.recording.write import write_contest
 from bciarena.writing import whole_folder
 
@@ -33,6 +34,8 @@ def bring_in(
     idle: str | None = None,
     seed: int = 0,
     force: bool = False,
+    names: dict[str, str] | None = None,
+    keep_all: bool = False,
     tell: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Turn a source into a data folder of a challenge.
@@ -44,20 +47,24 @@ def bring_in(
     """
     with whole_folder(out, force) as work:
         pool = _idle(book, idle) if idle else None
-        report = _blocks(book, source, work, events or {}, subjects, splice, pool, seed, tell)
+        report = _blocks(book, source, work, events or {}, subjects, splice, pool, seed, tell, names or {}, keep_all)
         (work / "import.json").write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", "utf-8")
     return report
 
 
 def _blocks(
     book: Rulebook, source: str, work: Path, events: dict[str, int], subjects: tuple[int, ...], splice: bool,
-    pool: NDArray[np.float32] | None, seed: int, tell: Callable[[str], None],
+    pool: NDArray[np.float32] | None, seed: int, tell: Callable[[str], None], names: dict[str, str],
+    keep_all: bool,
 ) -> dict[str, Any]:  # fmt: skip
     counts: dict[str, int] = defaultdict(int)
     rows: list[dict[str, Any]] = []
     for piece in pieces(source, subjects):
         tell(piece.source)
-        data = adapted(book, piece, events)
+        if splice:  # what must not be used is not cut out either
+            piece.codes = [(sample, code) for sample, code in piece.codes if sample not in piece.invalid]
+            piece.invalid = {}
+        data = adapted(book, piece, events, names, keep_all)
         if splice:
             own = meanings_of(book)
             if own.splice is None or own.idle is None:
@@ -68,6 +75,10 @@ def _blocks(
         counts[piece.subject] += 1
         path = work / piece.subject / f"block_{counts[piece.subject]}.npz"
         write_contest(path, data, book.rate, book.channels)
+        if piece.invalid:
+            table = events_text(read_block(path).events, book.rate, {}, Marks(book.opens, piece.invalid))
+            path.with_name(path.stem + ENDING).write_text(table, "utf-8")
+            piece.notes.append(f"{len(piece.invalid)} trials stay marked as not to be used")
         trials = len(trial_spans(book, read_block(path)))
         rows.append(
             {"file": str(path.relative_to(work)), "source": piece.source, "trials": trials, "adapted": piece.notes}

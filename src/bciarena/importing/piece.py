@@ -25,4 +25,5 @@ class Piece:
     marks: list[tuple[int, str]] = field(default_factory=list)
     codes: list[tuple[int, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    invalid: dict[int, str] = field(default_factory=dict)  # sample of a trial's opening code, why it is not to be used
     positions: Any = None  # an mne montage, where the source has one

@@ -15,6 +15,7 @@ from bciarena.importing.piece import Piece
 from bciarena.recording.contest import READERS, read_block
 from bciarena.recording.folder import open_recording
 from bciarena.recording.model import Block
+from bciarena.recording.units import to_microvolt
 
 MNE_ENDINGS = (".edf", ".bdf", ".gdf", ".vhdr", ".set", ".fif", ".fif.gz", ".xdf")
 DAT_TO_MICROVOLT = 1e6  # the contests' .dat files are in volts
@@ -63,7 +64,8 @@ def _file(path: Path, subject: str) -> Piece:
 
 def _block(block: Block, subject: str) -> Piece:
     codes = [(event.sample, event.code) for event in block.events]
-    return Piece(subject, block.source, np.asarray(block.eeg, float), block.rate, block.channels, codes=codes)
+    eeg = np.asarray(block.eeg, float)
+    return Piece(subject, block.source, eeg, block.rate, block.channels, codes=codes, invalid=dict(block.invalid))
 
 
 def _dat(path: Path, subject: str) -> Piece:
@@ -122,9 +124,14 @@ def _xdf(path: Path, subject: str) -> Piece:
                 sample = int(np.searchsorted(stamps, stamp))
                 if sample < stamps.size:
                     marks.append((sample, str(words[0])))
+    units = [str((one.get("unit") or [""])[0]) for one in described]
+    note = "taken as microvolts, as LSL streams usually are"
+    if all(to_microvolt(unit) for unit in units):
+        samples = samples * np.array([[to_microvolt(unit)] for unit in units], float)
+        note = f"microvolts from {', '.join(sorted(set(units)))} as the stream declares"
     piece = Piece(subject, str(path), samples, rate, names, sorted(marks))
     gaps = int((np.abs(np.diff(stamps) - 1 / rate) > 0.5 / rate).sum()) if rate else 0
-    piece.notes.append("taken as microvolts, as LSL streams usually are")
+    piece.notes.append(note)
     if gaps:
         piece.notes.append(f"{gaps} irregular steps between time stamps: samples may be missing")
     return piece

@@ -324,7 +324,7 @@ class Hub:
         if step["code"] and self.send_code:
             self.send_code(step["code"], float(stamp["hub_s"]))
         self.stamps.append(stamp)
-        self._keep(stamp)
+        self._keep(stamp | {"kind": step["kind"], "params": step["params"]})
         self.tell("watcher", stamp | {"step": step})
         self.status()
 

@@ -15,11 +15,12 @@ from bciarena.contests import rulebook
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.opened import Opened
 from bciarena.errors import BadInput
+from bciarena.live.amplifier import Wiring
 from bciarena.live.brain import LiveBrain, step_from
 from bciarena.live.hubline import HubLine, LabPage
 from bciarena.live.recorder import Recorder
 from bciarena.live.running import BLOCK_END, LedgerFile, LivePackets
-from bciarena.live.streams import CodesOut, EegOut, LiveIn, need_lsl
+from bciarena.live.streams import HOLD_S, CodesOut, EegOut, LiveIn, need_lsl
 from bciarena.live.traces import traces
 from bciarena.match import Match
 from bciarena.recording import Recording, open_recording
@@ -120,6 +121,7 @@ def run_live(
     subject: int = 1,
     block: int = 1,
     about: dict[str, Any] | None = None,
+    wiring: Wiring | None = None,
 ) -> Result:
     """An entry on a live stream; ends with the block (code 243), the page, the clock, or ``stop``.
 
@@ -131,8 +133,7 @@ def run_live(
     ended = threading.Event()
     page = LabPage(hub, ended.set, say)
     tell = Notes(say, page)
-    source = LiveIn(name, book.channels, book.rate, tell=tell)
-    recorder = Recorder(out, book, subject, block, tell)
+    source, recorder = opened_stream(book, name, out, tell, page, wiring, subject, block, HOLD_S)
     packets = LivePackets(book, source, recorder, ended)
     if hub:
         packets.samples_seen = traces(book, page)
@@ -167,8 +168,16 @@ def run_live(
     recording = open_recording(data)
     truth = _truth(book, recording, ledger)
     ledger.lines[0]["data"] = recording.digest  # known only now
+    for line in ledger.reports:  # the data folder holds one block of one subject: number 1 of each (R17)
+        line |= {"subject": 1, "block": 1}
     folder.write_ledger(ledger.lines)
-    about = {**(about or {}), "live": name, "delays_ms": [round(delay * 1e3, 2) for delay in delays]}
+    about = {
+        **(about or {}),
+        "live": name,
+        "subject": subject,
+        "block": block,
+        "delays_ms": [round(delay * 1e3, 2) for delay in delays],
+    }
     return keep(folder, book, recording, truth, ledger, match.think_s, about)
 
 
@@ -183,19 +192,21 @@ def _truth(book: Rulebook, recording: Recording, ledger: Ledger) -> Truth:
 
 def record(
     book: Rulebook, name: str, out: Path, seconds: float | None, stop: threading.Event, say: Callable[[str], None],
-    subject: int = 1, block: int = 1, hub: str | None = None,
+    subject: int = 1, block: int = 1, hub: str | None = None, wiring: Wiring | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """EEG stream and codes to a recording (contest layout and BIDS)."""
     ended = threading.Event()
     page = LabPage(hub, ended.set, say)
     tell = Notes(say, page)
-    source = LiveIn(name, book.channels, book.rate, tell=tell, hold_s=RECORD_HOLD_S)
-    recorder = Recorder(out, book, subject, block, tell)
+    source, recorder = opened_stream(book, name, out, tell, page, wiring, subject, block, RECORD_HOLD_S)
+    seen = traces(book, page) if hub else None
     until = time.monotonic() + seconds if seconds else None
     say(f"recording {name!r} to {out}; Ctrl-C or code {BLOCK_END} ends it")
     while not stop.is_set() and not ended.is_set() and (until is None or time.monotonic() < until):
         eeg, codes = source.read()
         recorder.add(eeg, codes)
+        if seen:
+            seen(eeg)
         if BLOCK_END in codes:
             page.wait_over(PAGE_END_S)
             break
@@ -210,7 +221,26 @@ def record(
     return {"data": str(data), "samples": recorder.samples, "seconds": recorder.samples / book.rate, **side}
 
 
+def opened_stream(
+    book: Rulebook, name: str, out: Path, tell: Callable[[str], None], page: LabPage, wiring: Wiring | None,
+    subject: int, block: int, hold_s: float,
+) -> tuple[LiveIn, Recorder]:  # fmt: skip
+    """A stream and the recorder that notes what is wrong with it; the operator is told what the stream is."""
+    wiring = wiring or Wiring()
+    source = LiveIn(name, book, wiring, tell=tell, hold_s=hold_s)
+    recorder = Recorder(out, book, subject, block, tell, wiring.keep_all)
+    source.mark = recorder.mark
+    page.send({"type": "stream", "text": source.described})
+    return source, recorder
+
+
+def side_of(source: LiveIn) -> dict[str, Any]:
+    """What a recording's sidecar says about its stream."""
+    filters = {"anti-alias": {"delay_s": source.amplifier.delay_s}} if source.amplifier.delay_s else "n/a"
+    counts = {"lost_samples": source.lost_n, "reconnects": source.reconnects, "late_codes": source.late_codes}
+    return {**counts, "lost_codes": source.lost_codes, "SoftwareFilters": filters, "stream": source.described}
+
+
 def _side(source: LiveIn, tell: Notes, page: LabPage) -> dict[str, Any]:
     """What a recording's sidecar says about its making."""
-    counts = {"lost_samples": source.lost_n, "reconnects": source.reconnects, "late_codes": source.late_codes}
-    return {**counts, "notes": tell.kept, **page.shown}
+    return {**side_of(source), "notes": tell.kept, **page.shown}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +12,50 @@ from numpy.typing import NDArray
 
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
+from bciarena.importing.meanings import Blank, meanings_of
+from bciarena.live.marks import marks_of
 from bciarena.recording import Event, write_contest
 from bciarena.recording.bids import describe_bids, write_bids
+from bciarena.recording.events import ENDING, events_text
+from bciarena.recording.model import CHUNK_N
+from bciarena.recording.spool import spool
+from bciarena.writing import whole_file
 
 RAW = "raw.f32"
+NOTED = "raw.jsonl"
 
 
 class Recorder:
-    """Appends (channels + 1, n) to ``folder/raw.f32``, sample by sample; ``finish`` makes a data folder of it."""
+    """Appends (channels + 1, n) to ``folder/raw.f32``, sample by sample; ``finish`` makes a data folder of it.
+
+    What makes trials invalid goes to ``raw.jsonl``, line by line. With ``keep_all`` the data folder holds everything
+    that was recorded, also what the contest's own recordings blank within trials; raw.f32 always does.
+    """
 
     def __init__(
-        self, folder: Path, book: Rulebook, subject: int = 1, block: int = 1, tell: Callable[[str], None] = print
-    ) -> None:
+        self, folder: Path, book: Rulebook, subject: int = 1, block: int = 1, tell: Callable[[str], None] = print,
+        keep_all: bool = False,
+    ) -> None:  # fmt: skip
         self.tell = tell
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.book, self.subject, self.block = folder, book, subject, block
         about = {"challenge": book.id, "rate": book.rate, "channels": list(book.channels)}
-        (folder / "raw.json").write_text(json.dumps(about | {"subject": subject, "block": block}), "utf-8")
+        (folder / "raw.json").write_text(
+            json.dumps(about | {"subject": subject, "block": block, "keep_all": keep_all}), "utf-8"
+        )
         # Without a buffer: what was added is on disk or refused, nothing is left to fail when the file is closed.
         self._file = open(folder / RAW, "wb", buffering=0)  # noqa: SIM115 - open as long as the recording runs
+        self._noted = open(folder / NOTED, "ab", buffering=0)  # noqa: SIM115
         self.samples = 0
         self.failed: str | None = None
+
+    def mark(self, line: dict[str, Any]) -> None:
+        """Something that makes trials invalid (see `LiveIn.mark`)."""
+        try:
+            self._noted.write(json.dumps(line).encode() + b"\n")
+        except OSError as error:
+            self.failed = self.failed or f"what is wrong with the signal cannot be noted any more: {error.strerror}"
+            self.tell(self.failed)
 
     def add(self, eeg: NDArray[Any], codes: NDArray[np.int64]) -> None:
         """Append samples and their codes; a full disk is remembered, not raised: decoding goes on."""
@@ -50,6 +73,7 @@ class Recorder:
     def finish(self, side: dict[str, Any] | None = None) -> Path:
         """Close and write the block as contest layout and as BIDS; returns the data folder."""
         self._file.close()
+        self._noted.close()
         return rescue(self.folder, side)
 
 
@@ -75,19 +99,40 @@ def _write(folder: Path, about: dict[str, Any], side: dict[str, Any] | None) -> 
     raw: NDArray[Any] = np.zeros((rows, 0), np.float32)
     if size:
         raw = np.memmap(folder / RAW, "<f4", "r", shape=(size, rows)).T
-    data = folder / "data"
-    write_contest(
-        data / f"S{about['subject']:02d}" / f"block_{about['block']}.npz", np.asarray(raw), book.rate, book.channels
-    )
-    codes = np.asarray(raw[-1])
+    codes = np.asarray(raw[-1]).astype(np.int64)
     events = tuple(Event(int(k), int(codes[k])) for k in np.flatnonzero(codes))
-    bids = folder / "bids"
-    header = write_bids(
-        bids, f"{about['subject']:02d}", book.name, about["block"], raw[:-1], events, book.rate, book.channels
-    )
-    describe_bids(bids, f"{book.id}, recorded live", [f"{about['subject']:02d}"])
-    if side:
-        sidecar = header.with_name(header.name.replace("_eeg.vhdr", "_eeg.json"))
-        told = json.loads(sidecar.read_text("utf-8")) | side
-        sidecar.write_text(json.dumps(told, indent=2) + "\n", "utf-8")
+    marks = marks_of(book, events, size, _noted(folder))
+    if size and meanings_of(book).blank_s and not about.get("keep_all"):
+        raw = _blanked(book, raw, codes)
+    data, bids = folder / "data", folder / "bids"
+    path = data / f"S{about['subject']:02d}" / f"block_{about['block']}.npz"
+    write_contest(path, np.asarray(raw), book.rate, book.channels)
+    with whole_file(path.with_name(path.stem + ENDING)) as beside:
+        beside.write_text(events_text(events, book.rate, {}, marks), "utf-8")
+    who = f"{about['subject']:02d}"
+    header = write_bids(bids, who, book.name, about["block"], raw[:-1], events, book.rate, book.channels, marks=marks)
+    describe_bids(bids, f"{book.id}, recorded live", [who])
+    sidecar = header.with_name(header.name.replace("_eeg.vhdr", "_eeg.json"))
+    told = json.loads(sidecar.read_text("utf-8")) | (side or {}) | {"invalid_trials": len(marks.invalid)}
+    sidecar.write_text(json.dumps(told, indent=2) + "\n", "utf-8")
     return data
+
+
+def _noted(folder: Path) -> list[dict[str, Any]]:
+    """What was noted; a last line that was cut off is left out."""
+    path = folder / NOTED
+    whole = path.read_bytes().rpartition(b"\n")[0] if path.is_file() else b""
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def _blanked(book: Rulebook, raw: NDArray[Any], codes: NDArray[np.int64]) -> NDArray[Any]:
+    """The recording in the form of the contest's own, piece by piece."""
+    blank = Blank(book)
+
+    def pieces() -> Iterator[bytes]:
+        for start in range(0, raw.shape[1], CHUNK_N):
+            piece = np.asarray(raw[:, start : start + CHUNK_N]).copy()
+            piece[:-1] = blank(piece[:-1], codes[start : start + CHUNK_N])
+            yield piece.T.astype("<f4").tobytes()
+
+    return spool(pieces(), "<f4", (raw.shape[1], raw.shape[0])).T

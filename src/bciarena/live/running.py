@@ -7,11 +7,14 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.contests.rulebook import Rulebook
+from bciarena.importing.meanings import Blank
+from bciarena.live.amplifier import Wiring
 from bciarena.live.recorder import Recorder
 from bciarena.live.streams import LiveIn
 from bciarena.stream import Packet
@@ -19,6 +22,11 @@ from bciarena.stream import Packet
 FOREVER_S = 1e7
 BLOCK_END = 243
 GRACE_S = 30.0  # how long a slow entry may still catch up after the end was called
+
+
+def form_of(book: Rulebook, wiring: Wiring) -> Callable[[NDArray[Any], NDArray[np.int64]], NDArray[Any]]:
+    """What is done to samples before an entry sees them, so that they have the form of the contest's recordings."""
+    return (lambda eeg, codes: eeg) if wiring.keep_all else Blank(book)
 
 
 class LivePackets:
@@ -35,6 +43,7 @@ class LivePackets:
         self._done = False
         self._end_s: float | None = None
         self.newest_s = 0.0  # time of the newest sample handed out
+        self._form = form_of(book, source.wiring)
         self.samples_seen: Callable[[NDArray[np.float64]], None] = lambda eeg: None
 
     def prepare(self) -> None:
@@ -82,7 +91,7 @@ class LivePackets:
         if BLOCK_END in codes and not self.ended.is_set():
             self._end_s = self.source.last_s
             self.ended.set()
-        self._held.append(np.vstack([eeg, self.book.masked_trigger(codes)[None]]))
+        self._held.append(np.vstack([self._form(eeg, codes), self.book.masked_trigger(codes)[None]]))
         self._held_n += eeg.shape[1]
 
 

@@ -1,4 +1,4 @@
-"""LSL streams of ours: EEG out, codes out, and both in on one clock."""
+"""LSL streams: EEG out, codes out, and both in on one clock, with a note of everything that is wrong with them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
+from bciarena.live.amplifier import Amplifier, Bad, Wiring
 
 CODES = "-codes"
 HOLD_S = 0.02  # how long a sample waits for codes where someone waits for the answer
 PULL_S = 0.005
 QUIET_S = 1.0  # a stream that sends nothing for so long has stopped
-GAP = 1.5  # a step between time stamps longer than this many sample periods means lost samples
+GAP, GAP_S = 1.5, 0.006  # a step between time stamps longer than so many samples and so long means lost samples
+JITTERS, ENOUGH_ODD = 3.0, 20  # some amplifiers stamp what they have when they are asked: so many times their jitter
+BACK_S = 0.05  # time stamps that go back by more than this, or lie so far in the future, come from a clock that jumped
+AHEAD_S = 0.5
+LATE_S = 0.035  # two frames: a code that comes later than this has moved too far for its trial to be used
+FOREVER = 1 << 62
 
 
 def need_lsl() -> Any:
@@ -50,25 +57,42 @@ class EegOut:
 
 
 class CodesOut:
-    """A stream of trigger codes, each at its own time."""
+    """A stream of trigger codes, each at its own time; ``offset_s`` later where the screen was found to be late."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, offset_s: float = 0.0) -> None:
+        self.offset_s = offset_s
         lsl = need_lsl()
         info = lsl.StreamInfo(name + CODES, "Markers", 1, 0.0, "int32", f"bciarena-{name}{CODES}")
         self._outlet = lsl.StreamOutlet(info)
 
     def push(self, code: int, at_s: float) -> None:
-        self._outlet.push_sample(np.array([code], np.int32), at_s)
+        self._outlet.push_sample(np.array([code], np.int32), at_s + self.offset_s)
 
     def close(self) -> None:
         del self._outlet
+
+
+class Gap(NamedTuple):
+    """A place where samples do not follow each other in time; ``jumped``: the clock is to blame."""
+
+    seconds: float
+    jumped: bool
+
+
+class Held(NamedTuple):
+    """Samples that follow each other, (channels, n), their times, and the gaps before them."""
+
+    eeg: NDArray[np.float64]
+    stamps: NDArray[np.float64]
+    gaps: tuple[Gap, ...]
 
 
 @dataclass
 class LiveIn:
     """EEG and codes as they come, codes laid on the sample nearest to their time.
 
-    Nothing is ever filled in: lost samples are counted and told, and the stream goes on with what came next.
+    Nothing is ever filled in: lost samples are counted and told, and the stream goes on with what came next. A code
+    that was sent while no samples came is lost; it is laid on no other sample.
 
     Parameters
     ----------
@@ -80,22 +104,33 @@ class LiveIn:
         How long samples are held back: a code travels on a line of its own and may come after them.
     tell : callable
         Hears what happens: gaps, reconnects.
+    mark : callable
+        Hears what makes trials invalid: samples from ``sample`` to ``until`` and the ``reason``, with ``code`` where
+        it concerns that code alone; or a code without a sample, ``lost_at``.
     """
 
     name: str
-    channels: tuple[str, ...]
-    rate: int
+    book: Rulebook
+    wiring: Wiring = field(default_factory=Wiring)
     wait_s: float = 10.0
     hold_s: float = HOLD_S
     tell: Callable[[str], None] = print
+    mark: Callable[[dict[str, Any]], None] = lambda line: None
+    samples: int = 0  # handed on so far
     lost_n: int = 0
     reconnects: int = 0
     late_codes: int = 0
+    lost_codes: int = 0
     last_s: float | None = None  # time of the newest sample handed on
     _silent: bool = False
     _heard_s: float = field(default_factory=time.monotonic)
+    _came_s: float | None = None  # time of the newest sample that came
     _codes: deque[tuple[float, int]] = field(default_factory=deque)
-    _held: deque[tuple[NDArray[np.float64], NDArray[np.float64]]] = field(default_factory=deque)
+    _odd: deque[float] = field(default_factory=lambda: deque(maxlen=200))  # the last steps that were not a sample long
+    _gaps: list[Gap] = field(default_factory=list)
+    _bad: list[Bad] = field(default_factory=list)
+    _bad_now: set[str] = field(default_factory=set)
+    _held: deque[Held] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
         self._lsl = need_lsl()
@@ -110,21 +145,12 @@ class LiveIn:
             self.tell(f"there is no stream {self.name + CODES!r}: no codes will be seen")
         self._eeg = self._open(found_eeg)
         info = self._eeg.get_sinfo()
-        found = tuple(info.get_channel_names() or ())
-        if round(info.sfreq) != self.rate:
-            raise BadInput(f"stream {self.name!r}: {info.sfreq:g} Hz; {self.rate} Hz are needed")
-        self._rows = self._matching(found, info.n_channels)
-
-    def _matching(self, found: tuple[str, ...], count: int) -> list[int]:
-        if not found or all(not name for name in found):
-            if count < len(self.channels):
-                raise BadInput(f"stream {self.name!r}: {count} unnamed channels; {len(self.channels)} are needed")
-            return list(range(len(self.channels)))
-        places = {name.casefold(): row for row, name in enumerate(found)}
-        missing = [name for name in self.channels if name.casefold() not in places]
-        if missing:
-            raise BadInput(f"stream {self.name!r}: has no channel {', '.join(missing[:8])}")
-        return [places[name.casefold()] for name in self.channels]
+        said = [tuple(one or "" for one in told or ()) for told in
+                (info.get_channel_names(), info.get_channel_units(), info.get_channel_types())]  # fmt: skip
+        self.amplifier = Amplifier(
+            self.book, self.wiring, self.name, said[0], said[1], said[2], info.n_channels, info.sfreq, self.tell
+        )
+        self.described = self.amplifier.described(info.n_channels)
 
     def _find(self, name: str, wait_s: float) -> Any:
         until = time.monotonic() + wait_s
@@ -144,28 +170,60 @@ class LiveIn:
         """Samples that came since, (channels, n), and the code on each, (n,); waits a little for the first."""
         until = time.monotonic() + wait_s
         while True:
-            hold_s = self._held[0][1][-1] + self.hold_s - self._lsl.local_clock() if self._held else PULL_S
+            hold_s = self._held[0].stamps[-1] + self.hold_s - self._lsl.local_clock() if self._held else PULL_S
             if hold_s <= 0:
                 break
             if time.monotonic() > until:
                 self._look_for_silence()
-                return np.zeros((len(self.channels), 0)), np.zeros(0, np.int64)
+                return np.zeros((len(self.book.channels), 0)), np.zeros(0, np.int64)
             data, stamps = self._eeg.pull_chunk(timeout=min(hold_s, PULL_S), max_samples=1024)
             if len(stamps):
                 # copies: the library fills the same buffers again with the next pull
-                self._held.append((np.array(data, np.float64).T[self._rows], np.array(stamps)))
+                self._take(np.array(data, np.float64).T, np.array(stamps))
                 self._heard_s = time.monotonic()
         self._pull_codes()
-        eeg, times = self._held.popleft()
-        codes = self._place(times)
-        self._look_for_gaps(times)
-        return eeg, codes
+        piece = self._held.popleft()
+        for gap in piece.gaps:
+            self._note_gap(gap)
+        codes = self._place(piece)
+        self._note_bad(piece.stamps)
+        if self._silent:
+            self._silent = False
+            self.reconnects += 1
+            self.tell("the stream is back")
+        self.samples += len(piece.stamps)
+        self.last_s = float(piece.stamps[-1])
+        return piece.eeg, codes
 
     def rest(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
         """What is still held back, at once: for the end of a recording."""
-        self.hold_s = 0.0
+        self.hold_s = -FOREVER
         while self._held:
             yield self.read(0.0)
+
+    def _take(self, data: NDArray[np.float64], stamps: NDArray[np.float64]) -> None:
+        """Cut what came where time does not go on, and hold it back in the contest's form."""
+        before = np.concatenate([[stamps[0] if self._came_s is None else self._came_s], stamps])
+        steps = np.diff(before)
+        off = np.abs(steps - 1 / self.amplifier.rate)
+        self._odd.extend(off[off > 0.25 / self.amplifier.rate])
+        usual_s = float(np.percentile(self._odd, 90)) if len(self._odd) >= ENOUGH_ODD else 0.0
+        longest = max(GAP / self.amplifier.rate, GAP_S, JITTERS * usual_s)
+        ahead_s = self._lsl.local_clock() + AHEAD_S
+        cuts = np.flatnonzero((steps > longest) | (steps < -BACK_S))
+        self._came_s = float(stamps[-1])
+        for start, stop in zip([0, *cuts], [*cuts, len(stamps)], strict=True):
+            if start == stop:
+                continue
+            if start in cuts:
+                missing_s = float(steps[start]) - 1 / self.amplifier.rate
+                self._gaps.append(Gap(missing_s, bool(missing_s < 0 or stamps[start] > ahead_s)))
+                self.amplifier.restart()
+            eeg, times, bad = self.amplifier(data[:, start:stop], stamps[start:stop])
+            self._bad += bad
+            if len(times):
+                self._held.append(Held(eeg, times, tuple(self._gaps)))
+                self._gaps = []
 
     def _pull_codes(self) -> None:
         if self._marks is None:
@@ -174,48 +232,81 @@ class LiveIn:
         for stamp, row in zip(stamps, data, strict=True):
             self._codes.append((float(stamp), int(row[0])))
 
-    def _place(self, stamps: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _place(self, piece: Held) -> NDArray[np.int64]:
+        stamps = piece.stamps
         codes = np.zeros(len(stamps), np.int64)
-        if not len(stamps):
-            return codes
-        half = 0.5 / self.rate
+        half = 0.5 / self.book.rate
         while self._codes and self._codes[0][0] <= stamps[-1] + half:
             at_s, code = self._codes.popleft()
-            if at_s < stamps[0] - half and self.last_s is None:
-                continue  # older than the first sample we have
-            if at_s < stamps[0] - half:
-                self.late_codes += 1
-                self.tell(
-                    f"code {code} came {(stamps[0] - at_s) * 1e3:.0f} ms after its sample and was put on the next one"
-                )
+            late_s = float(stamps[0]) - at_s
+            if late_s > half and self.last_s is None:
+                self.tell(f"code {code} was sent {late_s:.3f} s before the first sample and is not in the recording")
+                continue
+            if late_s > half and piece.gaps:
+                self._lose(code, at_s)
+                continue
             row = int(np.argmin(np.abs(stamps - at_s)))
             while row < len(stamps) and codes[row]:  # two codes must not fall on one sample
                 row += 1
             if row == len(stamps):
-                self._codes.appendleft((float(stamps[-1] + 1.1 / self.rate), code))
+                self._codes.appendleft((float(stamps[-1] + 1.1 / self.book.rate), code))
                 break
             codes[row] = code
+            if late_s > half:
+                self.late_codes += 1
+                why = f"code {code} came {late_s * 1e3:.0f} ms after its sample and was put on the next one"
+                self.tell(why)
+                if late_s > LATE_S:
+                    at = self.samples + row
+                    self.mark({"sample": at, "until": at + 1, "code": code, "reason": why})
         return codes
+
+    def _lose(self, code: int, at_s: float) -> None:
+        after_s = max(0.0, at_s - (self.last_s or at_s))
+        self.lost_codes += 1
+        why = f"code {code} was sent {after_s:.3f} s after the last sample, when none came"
+        self.tell(f"{why}: it is lost")
+        self.mark({"lost_at": self.samples, "code": code, "reason": why})
 
     def _look_for_silence(self) -> None:
         if not self._silent and time.monotonic() - self._heard_s > QUIET_S:
             self._silent = True
             self.tell(f"the stream has stopped: no samples for {QUIET_S:g} s; data so far is kept, waiting for more")
 
-    def _look_for_gaps(self, stamps: NDArray[np.float64]) -> None:
-        before = stamps if self.last_s is None else np.concatenate([[self.last_s], stamps])
-        steps = np.diff(before) * self.rate
-        lost = int(sum(round(step) - 1 for step in steps if step > GAP))
-        if lost > 0:
+    def _note_gap(self, gap: Gap) -> None:
+        where = f"at {self.samples / self.book.rate:.3f} s"
+        if gap.jumped:
+            why = f"the amplifier's clock jumped by {gap.seconds:+.3f} s {where}"
+            self.tell(f"{why}: codes cannot be placed any more, trials from here on are invalid; record anew")
+        else:
+            lost = max(1, round(gap.seconds * self.book.rate))
             self.lost_n += lost
-            self.tell(f"{lost} samples were lost before {stamps[-1]:.3f} s; nothing was filled in")
-        if self._silent:
-            self._silent = False
-            self.reconnects += 1
-            self.tell("the stream is back")
-        self.last_s = float(stamps[-1])
+            why = f"{lost} samples were lost {where}"
+            self.tell(f"{why}; nothing was filled in")
+        self.mark({"sample": self.samples, "until": FOREVER if gap.jumped else self.samples, "reason": why})
+
+    def _note_bad(self, stamps: NDArray[np.float64]) -> None:
+        """Channels without numbers among samples that are handed on now; a filter spreads them a little."""
+        wide_s = self.amplifier.delay_s
+        now = [bad for bad in self._bad if bad.first_s - wide_s <= stamps[-1]]
+        self._bad = [bad for bad in self._bad if bad.last_s + wide_s > stamps[-1]]
+        names = {bad.channel for bad in now}
+        where = f"at {self.samples / self.book.rate:.3f} s"
+        for bad in now:
+            first, last = np.searchsorted(stamps, [bad.first_s - wide_s, bad.last_s + wide_s + 1e-9])
+            line = {"sample": self.samples + int(first), "until": self.samples + int(last)}
+            self.mark(line | {"reason": f"{bad.channel} gave no numbers"})
+        if names - self._bad_now:
+            self.tell(f"no numbers from {' '.join(sorted(names))} {where}: the last one is held")
+        elif self._bad_now - names:
+            self.tell(f"numbers again from {' '.join(sorted(self._bad_now - names))} {where}")
+        self._bad_now = names
 
     def close(self) -> None:
+        self._pull_codes()
+        for at_s, code in self._codes:
+            if self.last_s is not None and at_s > self.last_s + 0.5 / self.book.rate:
+                self._lose(code, at_s)
         for inlet in (self._eeg, self._marks):
             if inlet is not None:
                 inlet.close_stream()

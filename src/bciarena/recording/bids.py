@@ -22,9 +22,9 @@ from bciarena.recording.events import Event, Marks, events_text, invalid_of, is_
 from bciarena.recording.model import CHUNK_N, Block, Subject
 from bciarena.recording.montages import NOT_SCALP
 from bciarena.recording.spool import spool
+from bciarena.recording.units import TO_MICROVOLT
 from bciarena.writing import whole_file
 
-TO_MICROVOLT = {"": 1.0, "µV": 1.0, "uV": 1.0, "μV": 1.0, "mV": 1e3, "V": 1e6, "nV": 1e-3}
 DTYPES = {"IEEE_FLOAT_32": "<f4", "INT_16": "<i2"}
 
 
@@ -86,7 +86,7 @@ def read_brainvision(header: Path) -> tuple[NDArray[Any], int, tuple[str, ...]]:
     parts = [[*field.split(","), "", "", ""][:4] for field in fields]
     names = tuple(part[0].replace("\\1", ",") for part in parts)
     try:
-        scale = np.array([float(part[2] or 1) * TO_MICROVOLT[part[3].strip()] for part in parts])
+        scale = np.array([float(part[2] or 1) * TO_MICROVOLT[part[3].strip().casefold() or "uv"] for part in parts])
     except (KeyError, ValueError) as error:
         raise BadInput(f"{header}: channel resolution or unit not understood ({error})") from error
     if not os.path.isfile(file):  # False also for impossible names

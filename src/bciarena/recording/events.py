@@ -29,7 +29,7 @@ class Event(NamedTuple):
 class Lost(NamedTuple):
     """A code that was sent when no samples were received."""
 
-    onset_s: float  # from the block's first sample, by the clock
+    onset_s: float  # of the first sample after the gap
     code: int
     reason: str
 
@@ -56,10 +56,10 @@ class Marks:
 def events_text(events: Sequence[Event], rate: int, meanings: Mapping[int, str], marks: Marks | None = None) -> str:
     """The table; the columns ``valid`` and ``reason`` are there where marks are given."""
     known = marks or Marks(frozenset())
-    rows = [(e.sample / rate, e.code, str(e.sample), known.invalid.get(e.sample, "")) for e in events]
-    rows += [(lost.onset_s, lost.code, "n/a", lost.reason) for lost in known.lost]
+    rows = [(lost.onset_s, lost.code, "n/a", lost.reason) for lost in known.lost]  # before the sample after their gap
+    rows += [(e.sample / rate, e.code, str(e.sample), known.invalid.get(e.sample, "")) for e in events]
     lines = ["onset\tduration\ttrial_type\tvalue\tsample" + ("\tvalid\treason" if marks else "")]
-    for onset_s, code, sample, why in sorted(rows):
+    for onset_s, code, sample, why in sorted(rows, key=lambda row: row[0]):
         line = f"{onset_s:.6f}\t0\t{meanings.get(code, 'code')}\t{code}\t{sample}"
         valid = "false" if why else "true" if code in known.opens else "n/a"
         lines.append(line + (f"\t{valid}\t{' '.join(why.split()) or 'n/a'}" if marks else ""))
@@ -82,6 +82,12 @@ def is_invalid(row: Mapping[str, Any]) -> bool:
 def is_lost(row: Mapping[str, Any]) -> bool:
     """Whether a row's code has no sample."""
     return is_invalid(row) and row.get("sample") == "n/a"
+
+
+def lost_of(table: Path) -> list[Lost]:
+    """Codes without a sample; none where there is no table."""
+    rows = read_rows(table) if table.is_file() else []
+    return [Lost(float(row["onset"]), int(float(row["value"])), str(row["reason"])) for row in rows if is_lost(row)]
 
 
 def invalid_of(table: Path, samples: int) -> dict[int, str]:

@@ -136,6 +136,8 @@ class About(TypedDict):
     stored_entry: NotRequired[Annotated[str, "Digest in the site's storage, or a reference entry's name."]]
     shards: NotRequired[Annotated[int, "How many parts it was joined from."]]
     live: NotRequired[Annotated[str, "Name of the stream."]]
+    subject: NotRequired[Annotated[int, "Of a live run: who sat there; in data folder and ledger it is number 1."]]
+    block: NotRequired[Annotated[int, "Of a live run: which block it was; in data folder and ledger it is number 1."]]
     delays_ms: NotRequired[Annotated[list[float], "Of a live run: from a sample's arrival to each answer."]]
 
 

@@ -12,7 +12,7 @@ from bciarena.lab.hub import CUT
 from bciarena.live.recorder import RAW, rescue
 from bciarena.recording import Block, Event, Marks, open_recording, write_contest
 from bciarena.recording.bids import describe_bids, write_bids
-from bciarena.recording.events import ENDING, events_text
+from bciarena.recording.events import ENDING, Lost, events_text, lost_of
 from bciarena.writing import whole_file
 
 OVER = (241, 243)
@@ -71,14 +71,17 @@ class Place:
         starts = np.cumsum([0, *lengths[:-1]])
         data = np.concatenate([part.data[:, :n] for part, n in zip(parts, lengths, strict=True)], axis=1)
         invalid: dict[int, str] = {}
+        lost: list[Lost] = []
         for number, (part, start) in enumerate(zip(parts, starts, strict=True), 1):
             invalid |= {int(start) + sample: why for sample, why in part.invalid.items()}
+            table = Path(part.source).with_name(Path(part.source).stem + ENDING)
+            lost += [one._replace(onset_s=one.onset_s + start / book.rate) for one in lost_of(table)]
             opened = _left_open(book, part)
             if number < len(parts) and opened is not None:
                 invalid.setdefault(int(start) + opened, CUT)
         codes = data[-1].astype(int)
         events = tuple(Event(int(at), int(codes[at])) for at in np.flatnonzero(codes))
-        marks = Marks(book.opens, invalid)
+        marks = Marks(book.opens, invalid, lost)
         who, bids = f"{self.subject:02d}", self.out / "bids" / self.split
         write_bids(bids, who, book.name, self.block, data[:-1], events, book.rate, book.channels, marks=marks)
         describe_bids(bids, f"{book.id}, {self.split}, recorded in a session", [who])

@@ -13,6 +13,8 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.lab.hub import CUES, LOST_MS
 from bciarena.lab.trials import trials_of
+from bciarena.live.amplifier import Wiring
+from bciarena.live.photodiode import read_offset
 from bciarena.protocol import Screening, Timeline, protocol_of, screened, split_of
 from bciarena.words import LANGUAGES
 
@@ -49,6 +51,14 @@ class Plan:
     lost_ms: float = LOST_MS
     repeat_void: bool = True
     sandbox: str = "bwrap"
+    map: Mapping[str, str] = field(default_factory=dict)  # channels, ours to the amplifier's
+    unit: str = ""
+    keep_all: bool = False
+    offset: Path | None = None  # what arena lab verify wrote
+
+    @property
+    def wiring(self) -> Wiring:
+        return Wiring(self.map, self.unit, self.keep_all)
 
     @property
     def book(self) -> Rulebook:
@@ -62,6 +72,7 @@ PART = {"split": str, "blocks": (int, list), "entry": str, "model": str, "option
 WHOLE = {
     "challenge": str, "subject": int, "out": str, "part": list, "seed": int, "stream": str, "language": str, "cue": str,
     "distance_cm": NUMBER, "screen_cm": NUMBER, "lost_ms": NUMBER, "repeat_void": bool, "sandbox": str,
+    "map": dict, "unit": str, "keep_all": bool, "offset": str,
 }  # fmt: skip
 CHOICES = {"language": LANGUAGES, "cue": CUES, "sandbox": ("bwrap", "none")}
 
@@ -85,7 +96,13 @@ def read_plan(path: Path) -> Plan:
         raise BadInput(f"{path}: has no [[part]]: name at least one set of blocks")
     book, here = rulebook(told["challenge"]), path.parent
     parts = tuple(_part(path, here, book, number, part) for number, part in enumerate(told.pop("part"), 1))
-    plan = Plan(path, **told | {"challenge": book.id, "out": here / told["out"], "parts": parts})
+    if not all(isinstance(name, str) for name in told.get("map", {}).values()):
+        raise BadInput(f'{path}: map: write CHANNEL = "NAME IN THE STREAM", and "" where there is no such electrode')
+    offset = here / told["offset"] if "offset" in told else None
+    if offset:
+        read_offset(offset)
+    whole = {"challenge": book.id, "out": here / told["out"], "parts": parts, "offset": offset}
+    plan = Plan(path, **told | whole)
     splits = [part.split for part in parts]
     if twice := next((split for split in splits if splits.count(split) > 1), None):
         raise BadInput(f"{path}: two parts are of the set {twice}: put their blocks into one")

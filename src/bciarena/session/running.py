@@ -17,8 +17,10 @@ from bciarena.entries.opened import opened
 from bciarena.errors import BadInput
 from bciarena.lab.app import make_app
 from bciarena.lab.hub import Hub
-from bciarena.live.recorder import Recorder
-from bciarena.live.streams import CodesOut, LiveIn, need_lsl
+from bciarena.live.commands import opened_stream, side_of
+from bciarena.live.photodiode import read_offset
+from bciarena.live.running import form_of
+from bciarena.live.streams import CodesOut, need_lsl
 from bciarena.live.traces import traces
 from bciarena.processes import dies_with, own_environment, own_python
 from bciarena.runs import Result
@@ -49,9 +51,11 @@ class Headset(threading.Thread):
     def __init__(self, plan: Plan, folder: Path, block: int, decoder: Decoder | None, hub: Hub, say: Say) -> None:
         super().__init__(daemon=True)
         book, self.tell = plan.book, say
-        self.source = LiveIn(plan.stream, book.channels, book.rate, tell=say, hold_s=0.02 if decoder else HOLD_S)
-        self.recorder = Recorder(folder, book, plan.subject, block, say)
-        self.decoder, self.see = decoder, traces(book, HubSide(hub))  # type: ignore[arg-type]
+        page: Any = HubSide(hub)
+        self.source, self.recorder = opened_stream(
+            book, plan.stream, folder, say, page, plan.wiring, plan.subject, block, 0.02 if decoder else HOLD_S
+        )
+        self.decoder, self.see, self.form = decoder, traces(book, page), form_of(book, plan.wiring)
         self.packet_n, self.until_s, self.cut = book.packet_n, float("inf"), threading.Event()
 
     def run(self) -> None:
@@ -68,7 +72,7 @@ class Headset(threading.Thread):
         self.recorder.add(eeg, codes)
         self.see(eeg)
         if self.decoder:
-            self.decoder.feed.add(eeg, codes, self.source.last_s or 0.0)
+            self.decoder.feed.add(self.form(eeg, codes), codes, self.source.last_s or 0.0)
 
     def finish(self, until_s: float) -> None:
         """Read on up to a time, then write what was recorded."""
@@ -83,8 +87,7 @@ class Headset(threading.Thread):
 
     def close(self) -> None:
         self.source.close()
-        counts = {"lost_samples": self.source.lost_n, "reconnects": self.source.reconnects}
-        self.recorder.finish(counts)
+        self.recorder.finish(side_of(self.source))
 
 
 def run_session(
@@ -133,7 +136,7 @@ def _lab(plan: Plan, host: str, port: int, virtual: bool, say: Say) -> Iterator[
 
     first = plan.parts[0]
     look = {"cue": plan.cue, "distance_cm": plan.distance_cm, "width_cm": plan.screen_cm}
-    codes = CodesOut(plan.stream)
+    codes = CodesOut(plan.stream, read_offset(plan.offset) if plan.offset else 0.0)
     hub = Hub(
         plan.timeline(first, first.blocks[0]), None, codes.push, language=plan.language, lost_ms=plan.lost_ms,
         repeat=plan.repeat_void, self_paced=True, virtual=virtual, look=look,
