@@ -35,9 +35,21 @@ MAY = {
     "importing": LOW | {"contests", "recording"},
     "report": LOW | {"contests", "referee", "recording", "runs", "summary"},
     "database": LOW | {"jobs"},  # a migration's environment names the tables
-    "jobs": ENGINE | {"database", "entries", "package", "runs", "sandbox"},
+    "jobs": ENGINE | {"database", "entries", "package", "runs", "sandbox", "summary"},
     "service": ENGINE
-    | {"database", "jobs", "report", "runs", "entries", "package", "sandbox", "protocol", "simulator", "contestant"},
+    | {
+        "summary",
+        "database",
+        "jobs",
+        "report",
+        "runs",
+        "entries",
+        "package",
+        "sandbox",
+        "protocol",
+        "simulator",
+        "contestant",
+    },
     "upkeep": LOW | {"database", "jobs", "runs", "service"},
     "lab": LOW | {"contests", "protocol"},
     "session": ENGINE | {"protocol", "entries", "runs", "lab", "live"},

@@ -15,7 +15,7 @@ from bciarena.match import Match
 from bciarena.recording import Recording, open_recording
 from bciarena.referee import Ledger, Truth, judge
 from bciarena.stream import Packet, Stream
-from bciarena.summary import summary
+from bciarena.summary import summary, tally
 
 
 class Rehearsal:
@@ -72,6 +72,7 @@ class Rehearsal:
             "metrics": found.metrics,
             "trials": [trial.as_json() for trial in found.trials],
             "notes": found.notes,
+            "reports": len(self.reports),
         }
 
     def _show(self) -> None:
@@ -89,4 +90,4 @@ def told(result: dict[str, Any]) -> str:
     lines = [f"{result['challenge']}: score {result['score']:.2f} {result['unit']}"]
     lines += [f"  {name}: {value:.3f}" for name, value in result["metrics"].items()]
     lines += [f"  note: {note}" for note in result["notes"][:10]]
-    return "\n".join([*lines, summary(result)])
+    return "\n".join([*lines, summary(tally(result, result["reports"]))])

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -106,6 +107,18 @@ def test_an_index_out_of_reach_is_our_fault(index: SmallIndex, monkeypatch: pyte
     index.use(monkeypatch, "http://127.0.0.1:9/simple")
     with pytest.raises(Fault, match="the package index cannot be reached"):
         make("one")
+
+
+def test_a_large_wheel_takes_its_time(index: SmallIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index in the box is silent until it holds a wheel itself: pip's usual patience does not count."""
+    from bciarena.entries.index import Index
+    from bciarena.sandbox import bwrap
+
+    index.wheel("one")
+    usual, fetch = bwrap.environment, Index.wheel
+    monkeypatch.setattr(bwrap, "environment", lambda limits: {**usual(limits), "PIP_DEFAULT_TIMEOUT": "1"})
+    monkeypatch.setattr(Index, "wheel", lambda self, token: [time.sleep(2.5), fetch(self, token)][1])
+    assert version(make("one"), "one") == "1.0"
 
 
 def test_a_full_disk_is_our_fault(index: SmallIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

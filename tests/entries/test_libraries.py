@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from bciarena.cli import main
+from bciarena.contests import rulebook
 from bciarena.entries.interpreters import find_python
+from bciarena.entries.opened import opened
 from tests.entries.packages import SmallIndex
 
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
@@ -112,6 +114,22 @@ def test_an_image_of_the_organiser_is_taken_by_name(
     found = json.loads(capsys.readouterr().out)
     assert any("names the image 'elsewhere', which is not known here" in words for words in found["warnings"])
     assert main(["check", str(package), "--challenge", "imagery", "--image", "nowhere"]) == 2
+
+
+def test_an_image_of_the_contest_goes_with_its_runs(places: SmallIndex, tmp_path: Path) -> None:
+    """By name, or as the default of an entry that names nothing and brings no list."""
+    contests = {"own": {"python": "3.8", "packages": ["small_one", "numpy<2"], "default": True}}
+    package = tmp_path / "package"
+    for said in ('{"unitImage": "own"}', "{}"):
+        (package / "config.json").write_text(said)
+        with opened(str(package), rulebook("imagery"), images=contests) as ready:
+            (site,) = (ready.interpreter.readable[-1] / "lib").glob("*/site-packages")
+            assert (site / "small_one.py").is_file(), said
+            assert not (site / "small_two.py").is_file()
+    (package / "requirements.txt").write_text("small_two\n")
+    with opened(str(package), rulebook("imagery"), images=contests) as ready:
+        (site,) = (ready.interpreter.readable[-1] / "lib").glob("*/site-packages")
+        assert not (site / "small_one.py").is_file()
 
 
 def test_packed_with_its_libraries(places: SmallIndex, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,3 +100,30 @@ def test_what_cannot_be_packed(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["pack", str(folder), "--challenge", "imagery", "--python", "3.77", "-o", str(tmp_path / "b.zip")]) == 2
     assert capsys.readouterr().err.count("\n") == 3
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zip", "e"]
+
+
+def test_what_a_plain_entry_imports_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
+    """A compiled file does not show what it imports."""
+    write(tmp_path, {"mine.py": "import helper\nclass Entry:\n    step = helper.step\n", "helper.py": "step = len\n"})
+    packed = pack(f"{tmp_path}/mine.py:Entry", rulebook("imagery"), tmp_path / "mine.zip")
+    with open_entry(str(packed.file), rulebook("imagery")) as package:
+        assert (package.root / "helper.pyc").is_file()
+
+
+def test_a_list_that_no_site_would_take_is_not_packed(tmp_path: Path) -> None:
+    """Unless another list is given: then what can be used of it is packed, also of an environment.yml."""
+    entry = write(tmp_path / "e", {"Algorithm/AlgorithmImplementMI.py": "class AlgorithmImplementMI:\n    pass\n"})
+    (entry / "requirements.txt").write_text("numpy\n-i https://example.org/simple\n")
+    with pytest.raises(EntryFailed, match="arena check --fix writes the other lines"):
+        pack(str(entry), rulebook("imagery"), tmp_path / "e.zip")
+    (more := tmp_path / "more.txt").write_text("scipy\n")
+    told = pack(str(entry), rulebook("imagery"), tmp_path / "e.zip", requirements=more).warnings
+    assert any("left out, since --requirements" in words for words in told)
+    (entry / "requirements.txt").unlink()
+    (entry / "environment.yml").write_text("dependencies:\n  - numpy=1.22.3\n")
+    for file, first in (("e.zip", "numpy"), ("y.zip", "numpy==1.22.3")):
+        if file == "y.zip":
+            pack(str(entry), rulebook("imagery"), tmp_path / file, requirements=more)
+        with open_entry(str(tmp_path / file), rulebook("imagery")) as package:
+            assert package.requirements is not None
+            assert package.requirements.read_text() == f"{first}\nscipy\n"

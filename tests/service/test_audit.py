@@ -42,6 +42,7 @@ def test_every_act_of_organisers_and_operators_is_kept(town, tmp_path):
         (olga, f"/runs/{run}/disqualify", {"reason": "two accounts"}, "disqualify"),
         (olga, "/organise/spring/preliminary", fields, "phase"),
         (olga, "/organise/spring/rulebook", {"rulebook": "imagery/1"}, "rulebook"),
+        (olga, "/organise/spring/images", {"images": ""}, "images"),
         (root, f"/teams/{team}/members/{member['id']}/captain", {}, "name_captain"),
         (root, f"/teams/{team}/members/{member['id']}/remove", {}, "remove_member"),
         (root, "/operate/roles", {"name": "bob", "role": "organiser"}, "role"),

@@ -73,6 +73,10 @@ def test_from_sign_up_to_the_board(town, tmp_path):
     assert bob.get(f"/runs/{poor}").status_code == 200
     timing = r"Computing time per packet: median [\d.e-]+ ms.*\n?.*Reference load .*the run: [\d.]+ ms, [\d.]+ t"
     assert re.search(timing, ann.get(f"/runs/{good}").text)
+    explained = r"36 reports in 36 trials: \d+ right, \d+ wrong, 0 late, 0 missing; computing [\d.]+ s of \d+ s of data"
+    assert re.search(explained, ann.get(f"/runs/{good}").text)
+    assert re.match(explained, ann.api("GET", f"/submissions/{good}").json()["summary"])
+    assert "36 个试次中报告 36 次：正确" in ann.get(f"/runs/{good}", headers={"accept-language": "zh"}).text
     assert "运行前的参考负载" in ann.get(f"/runs/{good}", headers={"accept-language": "zh"}).text
 
 

@@ -38,6 +38,19 @@ def test_what_cannot_play_is_refused_at_once_with_everything_that_is_wrong(sqlit
     assert ann.api("GET", f"/entries/{entry}").json()["versions"] == []
 
 
+def test_every_problem_stands_on_a_line_and_a_remedy_once(sqlite_town) -> None:
+    ann = sqlite_town.person("ann")
+    _, entry = team_with_entry(ann)
+    lines = "git+https://example.org/x.git\nnumpy\n-i https://example.org/simple\n"
+    bad = packed({"Algorithm/AlgorithmImplementMI.py": MI, "requirements.txt": lines})
+    said = ann.api("PUT", f"/entries/{entry}/versions", content=bad).json()["error"].splitlines()
+    assert [words.split(":")[0] for words in said[:3]] == ["The package cannot be used", *["its requirements"] * 2]
+    assert len(said) == 4
+    assert "arena check --fix" in said[3]
+    old = packed({"Algorithm/AlgorithmImplementMI.pyc": (3394).to_bytes(2, "little") + b"\r\n" + bytes(12)})
+    assert "it is for Python 3.7; entries run in 3.8" in ann.api("PUT", f"/entries/{entry}/versions", content=old).text
+
+
 def test_the_class_that_plays_can_be_named(sqlite_town) -> None:
     ann = sqlite_town.person("ann")
     _, entry = team_with_entry(ann)
@@ -82,3 +95,56 @@ def test_a_strict_phase_takes_only_what_the_texts_ask_for(sqlite_town, tmp_path)
     assert payload["limits"] == {"cores": 2, "memory_mib": 2048}
     assert payload["budget_s"] == 90
     assert "2 core(s), 2048 MiB" in ann.get("/contests/spring").text
+
+
+IMAGES = """[image."own-py3.8"]
+python = "3.8"
+packages = ["numpy==1.23.*", "scipy"]
+extras = ["torch==2.2.*"]
+default = true
+"""
+
+
+def test_an_organiser_sets_limits_and_images_in_a_browser(sqlite_town) -> None:
+    """They are checked, kept with the contest, shown on its page, sent with the next run, and in the audit log."""
+    from bciarena.jobs.model import Job
+    from bciarena.service.audit import newest
+
+    town = sqlite_town
+    town.contest()
+    olga, ann = town.person("olga"), town.person("ann")
+    fields = {"counts": "best", "board": "public", "limit": "10", "starts": "", "ends": ""}
+    wrong = olga.post("/organise/spring/preliminary", {**fields, "pythons": "2.7"}, headers={"accept-language": "zh"})
+    assert wrong.status_code == 422
+    assert "允许的 Python 版本" in wrong.text
+    given = {
+        **fields,
+        "budget_s": "90.5",
+        "cores": "2",
+        "memory_mib": "2048",
+        "pythons": "3.8, 3.10",
+        "fixed_names": "yes",
+    }
+    assert olga.post("/organise/spring/preliminary", given).status_code == 303
+    refused = olga.post("/organise/spring/images", {"images": IMAGES.replace('"scipy"', '"git+https://example.org/x"')})
+    assert refused.status_code == 422
+    assert "image own-py3.8" in refused.text
+    assert olga.post("/organise/spring/images", {"images": IMAGES}).status_code == 303
+    form = olga.get("/organise/spring").text
+    for part in ('value="90.5"', 'value="2048"', 'value="3.8, 3.10"', "numpy==1.23.*"):
+        assert part in form, part
+    shown = town.visitor().get("/contests/spring").text
+    for part in ("2 core(s), 2048 MiB", "Python 3.8, 3.10", "own-py3.8", "AlgorithmImplementMI"):
+        assert part in shown, part
+    _, entry = team_with_entry(ann)
+    version = ann.api("PUT", f"/entries/{entry}/versions", content=packed({"Algorithm/AlgorithmImplementMI.py": MI}))
+    sent = ann.api("POST", "/submissions", json={"version_id": version.json()["id"], "contest": "spring"})
+    assert sent.status_code == 201, sent.text
+    with town.site.session(writes=False) as session:
+        payload = session.query(Job).filter(Job.kind == "match").one().payload
+        said = {line.what: line.about for line in newest(session, 10)}
+    assert payload["limits"] == {"cores": 2, "memory_mib": 2048}
+    assert payload["budget_s"] == 90.5
+    assert payload["images"]["own-py3.8"]["packages"] == ["numpy==1.23.*", "scipy"]
+    assert said["images"] == "spring: own-py3.8: numpy==1.23.*, scipy"
+    assert said["phase"].startswith("spring/preliminary: limits={'budget_s': 90.5, 'cores': 2")

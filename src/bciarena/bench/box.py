@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from bciarena.bench import onset, sample
 from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.entries.opened import opened
 from bciarena.errors import Fault
+from bciarena.recording import write_contest
 from bciarena.recording.model import Block, Recording, Subject
 from bciarena.runs import RunFolder
 
@@ -55,6 +57,22 @@ class Quick:
     def step(self, packet):
         return None
 '''
+
+
+OLD_ENTRY = """import time
+began = time.time()
+import numpy as np
+from Algorithm.Interface.AlgorithmInterface import AlgorithmInterface
+imports_s = time.time() - began
+
+
+class {name}(AlgorithmInterface):
+    def run(self):
+        packet = self.task.get_data()
+        print(time.time(), imports_s)
+        while not packet.finish_flag:
+            packet = self.task.get_data()
+"""
 
 
 def recording_of(challenge: str, packets: int) -> Recording:
@@ -143,6 +161,47 @@ def start_up(folder: Path, times: int = 7) -> dict[str, Any]:
     }
 
 
+def first_packet(folder: Path, times: int = 7) -> dict[str, Any]:
+    """From the start of ``arena run`` on an old package, an archive with a list of libraries, to its first packet.
+
+    The libraries are installed once before; what the entry's own imports take is taken off.
+    """
+    book = next(one for one in RULEBOOKS.values() if one.dialect == "A")
+    package, data, run = folder / "old.zip", folder / "old-data", folder / "old-run"
+    with zipfile.ZipFile(package, "w") as archive:
+        archive.writestr(f"team/Algorithm/{book.classes[0]}.py", OLD_ENTRY.format(name=book.classes[0]))
+        archive.writestr("team/requirements.txt", "numpy\n")
+    block = recording_of(book.name, 100).subjects[0].blocks[0]
+    write_contest(data / "S01" / "block_1.npz", block.data, book.rate, book.channels)
+    command: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "bciarena",
+        "run",
+        package,
+        "--challenge",
+        book.id,
+        "--data",
+        data,
+        "--out",
+        run,
+    ]
+    over, own = [], []
+    for turn in range(times + 1):
+        began = time.time()
+        subprocess.run([*command, "--force"], check=True, capture_output=True)
+        first, imports_s = map(float, b"".join(piece.raw for piece in RunFolder(run).printed()).split())
+        if turn:  # the first one fills the cache
+            over.append(first - began - imports_s)
+            own.append(imports_s)
+    return {
+        "measure": "arena run OLD_PACKAGE to its first packet, warm cache, over the entry's own imports (limit 1 s)",
+        "over_it_s": sorted(over)[times // 2],
+        "slowest_s": max(over),
+        "own_imports_s": sorted(own)[times // 2],
+    }
+
+
 def parallel(folder: Path) -> dict[str, Any]:
     """Packets per second of eight matches at once, each with its own referee process."""
     script = (
@@ -174,4 +233,4 @@ def main() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as place:
         folder = Path(place)
         (folder / "timed.py").write_text(ENTRY)
-        return [*per_packet(folder), start_up(folder), parallel(folder)]
+        return [*per_packet(folder), start_up(folder), first_packet(folder), parallel(folder)]

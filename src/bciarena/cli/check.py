@@ -28,7 +28,7 @@ def main(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False,
 ) -> None:
-    """Inspect an entry, play it on two minutes of simulated data, and say in plain words what would go wrong."""
+    """Inspect an entry, play it on a few minutes of simulated data, and say in plain words what would go wrong."""
     import sys
     from dataclasses import asdict
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -136,11 +137,13 @@ def run(
         )  # fmt: skip
     if as_json:
         print(json_text(result))
+        print(f"arena: {result.summary}", file=sys.stderr)
     else:
         print(f"{result['challenge']}  {result['verdict']}  recording in {out / 'data'}")
         print(f"score {result['score']:.4f} {result['unit']}")
         for note in result["notes"][:20]:
             print(f"note: {note}")
+        print(result.summary)
     if result["verdict"] != "ok":
         raise EntryFailed(result["verdict"], result["reason"])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -36,8 +37,10 @@ def main(
             )
     if as_json:
         print(json_text(result))
+        print(f"arena: {result.summary}", file=sys.stderr)
     else:
         print(f"{result['challenge']}  {result['verdict']}  score {result['score']:.4f} {result['unit']}")
         print("  ".join(f"{key} {value:.4g}" for key, value in result["metrics"].items()))
         if rules is None:
             print("equals the stored score")
+        print(result.summary)

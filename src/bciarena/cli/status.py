@@ -16,7 +16,7 @@ def main(
 ) -> None:
     """Show your submissions on the site you signed in to."""
 
-    from bciarena.cli._following import follow_run, line_of, result_of
+    from bciarena.cli._following import follow_run, line_of, result_of, told
     from bciarena.errors import BadInput
     from bciarena.plaintext import json_text
     from bciarena.service.client import Client
@@ -32,7 +32,7 @@ def main(
             raise BadInput("there is no submission yet")
         run = int(newest[0]["id"])
     one = follow_run(client, run) if follow else client.call("GET", f"/submissions/{run}")
-    print(json_text(one) if as_json else line_of(one))
+    print(json_text(one) if as_json else told(one))
     if logs:
         print(client.text(f"/submissions/{run}/logs"), end="")
     result_of(one)

@@ -24,7 +24,7 @@ def main(
     from rich.console import Console
 
     from bciarena.bars import progress_bar
-    from bciarena.cli._following import follow_run, line_of, result_of
+    from bciarena.cli._following import follow_run, result_of, told
     from bciarena.errors import BadInput
     from bciarena.plaintext import json_text
     from bciarena.service.client import Client, pick
@@ -54,5 +54,5 @@ def main(
     run = client.call("POST", "/submissions", json=sent)
     if follow:
         run = follow_run(client, run["id"])
-    print(json_text(run) if as_json else line_of(run))
+    print(json_text(run) if as_json else told(run))
     result_of(run)

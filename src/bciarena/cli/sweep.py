@@ -42,6 +42,8 @@ def main(
     from bciarena.jobs.queue import Queue
     from bciarena.jobs.stores import open_storage
     from bciarena.jobs.sweep import Grid, enqueue_grid, is_done, jobs_of, table, write_table
+    from bciarena.plaintext import clean
+    from bciarena.summary import summary
 
     entries, data = _sorted_out(entries, data)
     if seeds < 1:
@@ -65,6 +67,11 @@ def main(
             with db.told_clearly(engine):
                 rows = jobs_of(cells, queue)
             write_table(out, table(cells, rows, by_subject))
+        for cell in cells:
+            ended = rows[cell.job].result or {}
+            if ended.get("tally"):
+                name = f"{cell.entry} on {Path(cell.data).name}, seed {cell.seed}"
+                print(f"{clean(name)}: score {ended['score']:.4f}; {summary(ended['tally'])}")
         done = sum(row.state in ("finished", "failed") for row in rows.values())
         print(
             f"{out}: {done} of {len(cells)} runs" + ("" if is_done(rows.values()) else "; the same command continues")

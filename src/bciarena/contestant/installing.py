@@ -18,6 +18,7 @@ UNMET = 64  # exit code: pip found no set of wheels
 REFUSED = 65  # a wheel asks for what is no package of the index; REASON says which
 REASON = "refused.txt"
 MAX_METADATA = 1 << 22
+PATIENCE_S = "3600"  # the index answers only when it holds a wheel itself, which for gigabytes takes a while
 
 
 def install(order):
@@ -32,7 +33,8 @@ def install(order):
     listener.close()
     wheels, site = os.path.join(out, "wheels"), os.path.join(out, "site")
     pip = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    fetch = ["download", "--only-binary=:all:", "--retries", "0", "--index-url", address, "--dest", wheels]
+    fetch = ["download", "--only-binary=:all:", "--retries", "0", "--timeout", PATIENCE_S]
+    fetch += ["--index-url", address, "--dest", wheels]
     for attempt in range(asked["attempts"]):
         listed = ["-r", os.path.join(root, "requirements-%d.txt" % attempt)]
         listed += ["-c", os.path.join(root, "constraints-%d.txt" % attempt)]

@@ -16,6 +16,7 @@ from bciarena.entries.static import look_over
 from bciarena.entries.tiny import strict_recording
 from bciarena.errors import EntryFailed
 from bciarena.match import Progress
+from bciarena.recording import Recording
 from bciarena.referee import Truth, answer_text
 from bciarena.runs import Result, RunFolder
 from bciarena.runs.schema import ReportLine, TrialRow
@@ -24,7 +25,7 @@ from bciarena.verdicts import MEANING, Verdict
 from bciarena.writing import whole_file
 
 WARM_UP = 25  # packets: loading a model on first use is no sign of slowness
-CHATTY_BYTES = 64 << 10  # printed in two minutes of data
+CHATTY_BYTES = 64 << 10  # printed in the few minutes that are played
 
 
 @dataclass
@@ -57,7 +58,7 @@ def check(
     sandbox: Sandbox = "bwrap",
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Checkup:
-    """Look an entry over, play it on two minutes of made-up data, in the box, and say what would go wrong.
+    """Look an entry over, play it on a few minutes of made-up data, in the box, and say what would go wrong.
 
     What can be seen without playing is told all at once, and then it is not played. BadInput is raised for what is no
     entry at all; everything an entry itself does wrong is among the problems.
@@ -84,7 +85,7 @@ def check(
             asked = ready.package.requirements
             found.usable = list(map(str, read_requirements(asked, ready.package.root).packages)) if asked else []
             found.warnings += ready.package.warnings
-            problems, warnings = look_over(ready.package)
+            problems, warnings = look_over(ready.package, listed=requirements is not None)
             found.problems += problems
             found.warnings += warnings
             if found.problems:
@@ -92,10 +93,10 @@ def check(
             found.python = ready.interpreter.version
             found.missing = missing(ready.package, ready.interpreter)
             found.warnings += ready.interpreter.warnings
-            run = Path(place) / "run"
-            result = ready.run(strict_recording(rulebook), out=run, on_progress=on_progress)
+            run, recording = Path(place) / "run", strict_recording(rulebook)
+            result = ready.run(recording, out=run, on_progress=on_progress)
             found.played = True
-            _read(found, rulebook, RunFolder(run), result)
+            _read(found, rulebook, recording, RunFolder(run), result)
     except EntryFailed as error:
         found.problems.append(_explained(error.verdict, error.reason, found.missing))
     return found
@@ -128,9 +129,9 @@ def write_list(spec: str, found: Checkup) -> Path:
     return target
 
 
-def _read(found: Checkup, rulebook: Rulebook, run: RunFolder, result: Result) -> None:
-    reports = run.ledger().reports
-    spans = [span for _, _, own in Truth.of(rulebook, strict_recording(rulebook)).blocks for span in own]
+def _read(found: Checkup, rulebook: Rulebook, recording: Recording, run: RunFolder, result: Result) -> None:
+    reports, truth = run.ledger().reports, Truth.of(rulebook, recording)
+    spans = [span for _, _, own in truth.blocks for span in own]
     trials = [trial for trial, span in zip(result["trials"], spans, strict=True) if span.stop > span.data_start]
     found.trials, found.reports = len(trials), len(reports)
     if result["verdict"] != "ok":
@@ -140,7 +141,7 @@ def _read(found: Checkup, rulebook: Rulebook, run: RunFolder, result: Result) ->
             f"It never reported in {found.trials} trials: each would count as wrong. Does it wait for a code that the "
             f"stream does not have? {_codes(rulebook)}"
         )
-    if not _reports_too_early(found, rulebook, reports):  # what comes of it would only confuse
+    if not _reports_too_early(found, rulebook, truth, reports):  # what comes of it would only confuse
         _read_trials(found, rulebook, trials, result["verdict"])
     _read_answers(found, rulebook, reports)
     _read_clock(found, rulebook, run)
@@ -155,20 +156,18 @@ def _read(found: Checkup, rulebook: Rulebook, run: RunFolder, result: Result) ->
             found.problems.append(f"It must leave run by itself when the finish flag is true; {note}.")
     printed = run.printed_bytes()
     if result["verdict"] == "ok" and printed > CHATTY_BYTES:
+        minutes = recording.seconds / 60
         found.warnings.append(
-            f"It prints {printed >> 10} KiB in two minutes of data: of a run 1 MiB is kept, and printing takes time."
+            f"It prints {printed >> 10} KiB in {minutes:.1f} minutes of data: of a run 1 MiB is kept, and "
+            "printing takes time."
         )
 
 
-def _reports_too_early(found: Checkup, rulebook: Rulebook, reports: list[ReportLine]) -> bool:
+def _reports_too_early(found: Checkup, rulebook: Rulebook, truth: Truth, reports: list[ReportLine]) -> bool:
     """Whether it reports in trigger packets, in a challenge whose stream has such."""
     if not any(rulebook.mask[code] for code in rulebook.opens):
         return False
-    starts = {
-        (subject, block, span.data_start)
-        for subject, block, spans in Truth.of(rulebook, strict_recording(rulebook)).blocks
-        for span in spans
-    }
+    starts = {(subject, block, span.data_start) for subject, block, spans in truth.blocks for span in spans}
     early = sum((line["subject"], line["block"], line["position"]) in starts for line in reports)
     if early:
         found.problems.append(

@@ -21,7 +21,10 @@ FOLDERS = (
     "AlgorithmSystem/AlgorithmImplement",
 )
 MAIN_BYTES = 1 << 16
-ADVICE = 'name the one with --entry module:Class, or entry = "module:Class" in config.toml'
+ADVICE = (
+    "name the one with --entry module:Class (on a site: in the field for the class), or entry = "
+    '"module:Class" in config.toml'
+)
 
 
 def find_target(root: Path, rulebook: Rulebook, named: str = "", main: str = "") -> tuple[str, list[str]]:

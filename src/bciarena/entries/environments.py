@@ -14,14 +14,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from bciarena.entries import library
 from bciarena.entries.config import version
-from bciarena.entries.images import Image, attempts, find_image, images
+from bciarena.entries.images import Image, attempts, find_image
+from bciarena.entries.images import images as known_images
 from bciarena.entries.index import keep_wheels
 from bciarena.entries.installing import Attempt, install
 from bciarena.entries.interpreters import Found, base_for, find_python, nearest_python
@@ -41,6 +43,7 @@ def interpreter_for(
     on_progress: Callable[[str], None] | None = None,
     *,
     image: str | None = None,
+    images: Mapping[str, Any] | None = None,
     requirements: Path | None = None,
     debugging: bool = False,
 ) -> Interpreter:
@@ -53,12 +56,14 @@ def interpreter_for(
     ----------
     image : str, optional
         Libraries of a contest's year (entries.images), over the one that the entry names.
+    images : mapping, optional
+        Images that belong to the contest, as tables.
     requirements : Path, optional
         A list of libraries beside the entry's own.
     debugging : bool
         A person's own entry, to be run without a box: where there is no bubblewrap it is installed without one, too.
     """
-    chosen, warnings = _image(package, image)
+    chosen, warnings = _image(package, image, images)
     wanted = python or package.python or (chosen.python if chosen else None)
     more = added(requirements)
     bare = package.requirements is None and requirements is None and chosen is None
@@ -71,6 +76,7 @@ def interpreter_for(
         base, warning = base_for(package, python)
     warnings += [warning] * bool(warning)
     own = read_requirements(package.requirements, package.root) if package.requirements else Wanted()
+    own = own.without_refused() if requirements else own
     lines = list(dict.fromkeys([*own.lines(base.version), *more.lines(base.version)]))
     tries = attempts(base.version, lines, chosen, frozenset(imported(package)))
     folder = environment(base, tries, on_progress or _say, debugging)
@@ -88,15 +94,20 @@ def libraries_for(image: str | None, requirements: Path | None, python: str | No
     return environment(base, attempts(base.version, added(requirements).lines(base.version), chosen, frozenset()), _say)
 
 
-def _image(package: Package, named: str | None) -> tuple[Image | None, list[str]]:
+def _image(package: Package, named: str | None, contests: Mapping[str, Any] | None) -> tuple[Image | None, list[str]]:
     if named:
-        return find_image(named), []
-    if package.image and package.image in images():
-        return find_image(package.image), []
+        return find_image(named, contests), []
+    known = known_images(contests)
+    usual = None
+    if package.requirements is None and package.dialect != "D":  # a plain entry counts on this platform's libraries
+        usual = next((one for one in known.values() if one.default), None)
+    if package.image in known:
+        return known[package.image], []
     if package.image:
-        known = ", ".join(images())
-        return None, [f"its configuration names the image {package.image!r}, which is not known here (known: {known})"]
-    return None, []
+        listed = ", ".join(known)
+        words = f"its configuration names the image {package.image!r}, which is not known here (known: {listed})"
+        return usual, [words]
+    return usual, []
 
 
 def added(path: Path | None) -> Wanted:

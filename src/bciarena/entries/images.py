@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from bciarena.entries.config import version
 from bciarena.entries.installing import Attempt
 from bciarena.entries.requirements import libraries, names, parse_lines
 from bciarena.errors import BadInput
@@ -22,16 +25,21 @@ SETUPTOOLS = "setuptools<81"  # the last ones with pkg_resources, which librarie
 
 @dataclass(frozen=True)
 class Image:
-    """Libraries that machines of a contest had; ``extras`` come for an entry that imports or asks for them."""
+    """Libraries that machines of a contest had.
+
+    ``extras`` come for an entry that imports or asks for them; ``default``: for entries that name no image and bring
+    no list of libraries.
+    """
 
     name: str
     python: str
     packages: tuple[str, ...]
     extras: tuple[str, ...] = ()
+    default: bool = False
 
 
-def images() -> dict[str, Image]:
-    """Ours, and those of this machine's organiser in XDG_CONFIG_HOME/bciarena/images.toml."""
+def images(contests: Mapping[str, Any] | None = None) -> dict[str, Image]:
+    """Ours, those of this machine in XDG_CONFIG_HOME/bciarena/images.toml, and those of a contest, where given."""
     found = dict(libraries()["image"])
     own = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "bciarena" / "images.toml"
     if own.is_file():
@@ -39,23 +47,27 @@ def images() -> dict[str, Image]:
             found |= tomllib.loads(own.read_text("utf-8"))["image"]
         except (OSError, ValueError, KeyError) as error:
             raise BadInput(f"{own}: cannot be read ({error}); write tables like [image.NAME]") from error
-    return {name: _image(name, values, own) for name, values in found.items()}
+    return {name: read_image(name, values, str(own)) for name, values in {**found, **(contests or {})}.items()}
 
 
-def _image(name: str, values: object, own: Path) -> Image:
+def read_image(name: str, values: object, source: str) -> Image:
+    """An image as a table describes it; BadInput names what is wrong with it."""
     try:
         assert isinstance(values, dict)
-        python, lists = str(values["python"]), [list(values["packages"]), list(values.get("extras", []))]
+        python, lists = version(str(values["python"])), [list(values["packages"]), list(values.get("extras", []))]
         parsed = [parse_lines([str(line) for line in lines]) for lines in lists]
-        packages, extras = (tuple(one.lines(python)) for one in parsed)
     except (AssertionError, KeyError, TypeError, ValueError) as error:
-        raise BadInput(f"{own}: image {name}: must have python and packages ({error})") from error
-    return Image(name, python, packages, extras)
+        raise BadInput(f"{source}: image {name}: must have python and packages ({error})") from error
+    refused = [words for one in parsed for words in one.refused]
+    if refused:
+        raise BadInput(f"{source}: image {name}: {'; '.join(refused)}")
+    packages, extras = (tuple(one.lines(python)) for one in parsed)
+    return Image(name, python, packages, extras, bool(values.get("default")))
 
 
-def find_image(name: str) -> Image:
+def find_image(name: str, contests: Mapping[str, Any] | None = None) -> Image:
     """An image by name; BadInput lists those there are."""
-    known = images()
+    known = images(contests)
     if name not in known:
         raise BadInput(f"no image {name[:60]!r}; there are: {', '.join(known)}")
     return known[name]

@@ -46,8 +46,11 @@ print(json.dumps({name: getattr(said, name, None) for name in names}))
 MAX_PAGE = 64 << 20
 MAX_WHEEL = 8 << 30
 KEPT_BYTES = 20 << 30  # wheels used longest ago go first
+BROKEN_OFF_S = 86400.0
 TRIES = 3
 CHUNK = 1 << 18
+LARGE = 10 << 20  # bytes: worth saying
+TELL_S = 5.0
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,250}")
 
 
@@ -155,14 +158,18 @@ class Index:
         if file.sha256 and kept.is_file():
             os.utime(kept)
             return kept
-        self._say(f"fetching {file.name}")
         folder = _made(cache_folder() / "wheels")
         part = Path(tempfile.mkdtemp(prefix=".part-", dir=folder))
         try:
             with self._open(file.url) as source, open(part / file.name, "wb") as target:
-                digest, size = hashlib.sha256(), 0
+                digest, size, told = hashlib.sha256(), 0, time.monotonic()
+                whole = int(source.headers.get("Content-Length") or 0)  # type: ignore[attr-defined]
+                self._say(f"fetching {file.name}{f' ({whole >> 20} MiB)' * (whole >= LARGE)}")
                 while raw := source.read(CHUNK):
                     size += len(raw)
+                    if whole and time.monotonic() - told > TELL_S:
+                        told = time.monotonic()
+                        self._say(f"fetching {file.name}: {100 * size // whole} %")
                     if size > MAX_WHEEL:
                         raise Fault(f"{file.name}: is larger than {MAX_WHEEL >> 30} GiB")
                     digest.update(raw)
@@ -373,7 +380,10 @@ def _made(folder: Path) -> Path:
 
 
 def prune() -> None:
-    """Forget the wheels used longest ago, where many are kept."""
+    """Forget the wheels used longest ago, where many are kept, and what was broken off."""
+    for part in (cache_folder() / "wheels").glob(".part-*"):
+        if part.stat().st_mtime < time.time() - BROKEN_OFF_S:
+            shutil.rmtree(part, ignore_errors=True)
     kept = sorted((cache_folder() / "wheels").glob("*/*.whl"), key=lambda path: -path.stat().st_mtime)
     total = 0
     for path in kept:

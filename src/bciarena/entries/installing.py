@@ -22,7 +22,7 @@ from packaging.version import InvalidVersion, Version
 
 from bciarena.contestant.installing import REASON, REFUSED
 from bciarena.entries.index import File, Index, Server, pips_settings, prune
-from bciarena.entries.interpreters import Found
+from bciarena.entries.interpreters import PYTHONS, Found
 from bciarena.errors import EntryFailed, Fault
 from bciarena.package import Interpreter, Package
 from bciarena.plaintext import one_line
@@ -31,7 +31,6 @@ INSTALL_LIMIT_S = 3600.0
 MOST_MIB = 24 << 10  # wheels, what is unpacked of them, and pip's own copies
 MOST_FILES = 300_000
 LOW_MIB = 64  # less room than this after a failure: the disk was full
-PYTHONS = tuple(f"3.{minor}" for minor in range(8, 15))
 
 
 @dataclass(frozen=True)

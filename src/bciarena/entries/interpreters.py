@@ -20,6 +20,7 @@ from bciarena.errors import BadInput
 from bciarena.package import Package
 
 OLDEST = (3, 8)
+PYTHONS = tuple(f"3.{minor}" for minor in range(OLDEST[1], 15))
 ASK = "import json,sys;print(json.dumps([list(sys.version_info[:3]),sys.base_prefix,sys.base_exec_prefix]))"
 
 

@@ -70,6 +70,11 @@ def base_of(folder: Path, name: str, rulebook: Rulebook, named: str = "") -> tup
                 home = next((one for one in reversed(bases) if one != found.parent and found.is_relative_to(one)), base)
                 return home, f"{found.relative_to(home).as_posix()}:{own}"
     if not bases:
+        loose = [
+            (base, name) for base in _folders(folder) for name in rulebook.classes if (base / f"{name}.py").is_file()
+        ]
+        if loose and len({base for base, _ in loose if len(base.parts) == len(loose[0][0].parts)}) == 1:
+            return loose[0][0], f"{loose[0][1]}.py:{loose[0][1]}"  # the class's file lies there without any folder
         raise BadInput(
             f"{name}: holds no entry: neither a folder Algorithm/ or AlgorithmImplement/ nor a config.toml that names "
             "its class; name it with --entry path/file.py:Class"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,12 +40,17 @@ class Opened:
     image: str | None = None
     requirements: Path | None = None
     ranked: bool = False
+    images: Mapping[str, Any] | None = None
 
     @cached_property
     def interpreter(self) -> Interpreter:
         """The Python it runs in; its environment is made on first use."""
         return interpreter_for(
-            self.package, image=self.image, requirements=self.requirements, debugging=self.sandbox == "none"
+            self.package,
+            image=self.image,
+            images=self.images,
+            requirements=self.requirements,
+            debugging=self.sandbox == "none",
         )
 
     def player(self, limits: Limits | None = None) -> Player:
@@ -138,6 +143,7 @@ def opened(
     entry: str | None = None,
     python: str | None = None,
     image: str | None = None,
+    images: Mapping[str, Any] | None = None,
     requirements: Path | None = None,
     sandbox: Sandbox = "bwrap",
     model: Path | None = None,
@@ -147,4 +153,4 @@ def opened(
 ) -> Iterator[Opened]:
     """Open an entry (see `open_entry`) to play or train it; its copy is removed afterwards."""
     with open_entry(spec, rulebook, entry=entry, python=python, boxed=boxed, problems=problems) as package:
-        yield Opened(rulebook, package, sandbox, model, image, requirements, ranked)
+        yield Opened(rulebook, package, sandbox, model, image, requirements, ranked, images)

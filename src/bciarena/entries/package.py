@@ -229,7 +229,7 @@ def _dialect(said: Config, target: str, rulebook: Rulebook) -> Dialect:
     if said.dialect:
         return said.dialect  # type: ignore[return-value]  # checked when read
     contest = target.startswith(("Algorithm/", "AlgorithmImplement/", "AlgorithmSystem/"))
-    return rulebook.dialect if contest else "D"
+    return rulebook.dialect if contest or target.rpartition(":")[2] in rulebook.classes else "D"
 
 
 def _mismatches(said: Config, rulebook: Rulebook) -> Iterator[str]:

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bciarena.contests.rulebook import Rulebook
-from bciarena.entries.config import NAMES, read_config, version
+from bciarena.entries.config import NAMES, Config, read_config, version
 from bciarena.entries.environments import added
 from bciarena.entries.images import find_image
 from bciarena.entries.interpreters import Found, base_for, nearest_python
-from bciarena.entries.package import open_entry
-from bciarena.entries.requirements import read_requirements
+from bciarena.entries.package import HERE, open_entry
+from bciarena.entries.requirements import Wanted, read_requirements
 from bciarena.errors import BadInput, EntryFailed
 from bciarena.package import Package
 from bciarena.writing import wanted_file
@@ -72,10 +72,13 @@ def pack(
         raise BadInput(f"{spec} comes with the platform and needs no packing")
     with open_entry(spec, rulebook, python=python, entry=entry) as package:
         said = read_config(package.root)
+        notes: tuple[str, ...] = ()
         if image:
             _set(package.root, "unitImage", find_image(image).name)
         if requirements:
-            _add_libraries(package, requirements)
+            notes = _add_libraries(package, requirements, said)
+        elif package.requirements:
+            read_requirements(package.requirements, package.root).lines(HERE)  # nobody would take it otherwise
         asked = find_image(image).python if image and not (python or package.python) else None
         base, warning = nearest_python(asked) if asked else base_for(package, version(python) if python else None)
         _compile(package.root, base)
@@ -86,25 +89,26 @@ def pack(
             _set(package.root, "entry", f"{file.removesuffix('c')}:{name}")
         names = tuple(sorted(_own_files(package.root)))
         content = _zip(package.root, names) if out.name.endswith(".zip") else _tar_gz(package.root, names)
-        warnings = (*package.warnings, *([warning] if warning else []))
+        warnings = (*package.warnings, *notes, *([warning] if warning else []))
     _write(out, content)
     with open_entry(str(out), rulebook) as package:
         return Packed(out, base.version, package.target, package.digest, names, warnings)
 
 
-def _add_libraries(package: Package, path: Path) -> None:
-    """The entry's own list with another beside it, as the list that is packed."""
-    lists = [read_requirements(package.requirements, package.root)] if package.requirements else []
-    lists.append(added(path))
-    refused = [words for one in lists for words in one.refused]
-    if refused:
-        raise EntryFailed("import_error", "its requirements cannot be used: " + "; ".join(refused))
+def _add_libraries(package: Package, path: Path, said: Config) -> tuple[str, ...]:
+    """The entry's own list with another beside it, as the list that is packed; gives what is worth telling."""
+    own = read_requirements(package.requirements, package.root).without_refused() if package.requirements else Wanted()
+    lists = [own, added(path)]
     target = package.requirements or package.root / "requirements.txt"
-    if target.suffix != ".txt":
-        raise BadInput(f"{target.name} cannot be added to; write a requirements.txt")
+    if target.suffix != ".txt":  # an environment.yml: a plain list takes its place
+        target.unlink()
+        target = package.root / "requirements.txt"
+        if said.requirements:
+            _set(package.root, "requirements", target.name)
     target.write_text(
         "".join(f"{line}\n" for line in dict.fromkeys(str(one) for all_ in lists for one in all_.packages))
     )
+    return own.notes
 
 
 def _own_files(root: Path) -> list[str]:

@@ -34,7 +34,10 @@ def take_named(base: Path, root: Path, named: str) -> None:
     for ending in ("", ".py", ".pyc"):
         source = base / f"{first.removesuffix('.py') if ending == '.pyc' else first}{ending}"
         if source.suffix in (".py", ".pyc") and source.is_file():
-            _follow(source, base, root, Copier(base, root))
+            if source.suffix == ".pyc":  # does not show what it imports: all that lies beside it comes along
+                Copier(base, root).folder(base, root)
+            else:
+                _follow(source, base, root, Copier(base, root))
             return
 
 

@@ -41,6 +41,11 @@ NAMED = re.compile(
 HASH = re.compile(r"(?<=\s)--hash[= ]\S+")
 
 
+AROUND = (
+    "arena check --fix writes the other lines to a file beside the package, for --requirements of run, check and pack"
+)
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What was understood, what was read in another way than it stands there, and what is refused."""
@@ -52,8 +57,14 @@ class Wanted:
     def lines(self, python: str) -> list[str]:
         """Normalised lines for a Python version; EntryFailed names every refused line."""
         if self.refused:
-            raise EntryFailed("import_error", "its requirements cannot be used: " + "; ".join(self.refused))
+            words = f"its requirements cannot be used: {'; '.join(self.refused)}"
+            raise EntryFailed("import_error", f"{words} ({AROUND})")
         return [text_of(one) for one in self.packages if one.marker is None or _holds(one.marker, python)]
+
+    def without_refused(self) -> Wanted:
+        """For somebody who gives another list beside this one: what cannot be used is left out, and told."""
+        told = tuple(f"{words}; left out, since --requirements gives a list" for words in self.refused)
+        return Wanted(self.packages, (*self.notes, *told))
 
 
 def read_requirements(path: Path, root: Path) -> Wanted:

@@ -8,8 +8,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from bciarena.entries.interpreters import base_for
-from bciarena.entries.requirements import read_requirements
+from bciarena.entries.interpreters import PYTHONS, base_for
+from bciarena.entries.requirements import AROUND, read_requirements
 from bciarena.entries.sources import MAX_SOURCE_BYTES
 from bciarena.errors import BadInput
 from bciarena.package import Package
@@ -17,6 +17,7 @@ from bciarena.plaintext import one_line
 
 MOST_FILES = 1000
 PATIENCE_S = 60
+REMEDY = f"Leave it out, or write it as name==version; without editing anything: {AROUND}."
 # Runs in the entry's Python. Compiling executes nothing of a source; what it may cost is bounded.
 COMPILE = """
 import json, resource, sys, warnings
@@ -34,23 +35,29 @@ for name in json.loads(sys.stdin.read()):
 """
 
 
-def look_over(package: Package, here: bool = False) -> tuple[list[str], list[str]]:
+def look_over(package: Package, here: bool = False, listed: bool = False) -> tuple[list[str], list[str]]:
     """Problems and warnings: requirements that cannot be used, a Python that is not there, sources it cannot read.
 
     ``here`` reads the sources in this very process (which must be a box then), as its Python would, as far as ours can
-    tell; else its own Python does. A file that nothing imports is worth a warning only.
+    tell; else its own Python does. A file that nothing imports is worth a warning only. ``listed``: a person gives a
+    list of libraries beside it, so that lines of its own which cannot be used stand in nobody's way.
     """
     problems: list[str] = []
     warnings: list[str] = []
-    if package.requirements:
+    if package.requirements and not listed:
         refused = read_requirements(package.requirements, package.root).refused
-        problems += [f"its requirements: {words}\nLeave it out, or write it as name==version." for words in refused]
+        problems += [f"its requirements: {words}\n{REMEDY}" for words in refused]
     python = package.python if package.python not in (None, "platform") else package.contest_python
     sources = [
         path.relative_to(package.root).as_posix()
         for path in sorted(package.root.rglob("*.py"))
         if path.is_file() and not path.is_symlink()
     ][:MOST_FILES]
+    if here and python and python not in PYTHONS:
+        problems.append(
+            f"it is for Python {python}; entries run in {PYTHONS[0]} to {PYTHONS[-1]}\n"
+            f"Compile it again with arena pack --python {PYTHONS[0]}, or name another Python in config.toml."
+        )
     if here:
         unreadable = _unreadable_here(package.root, sources, python)
     else:

@@ -1,4 +1,4 @@
-"""Small recordings made from a rulebook alone: a minute, and the two minutes that arena check plays.
+"""Small recordings made from a rulebook alone: a minute, and the few that arena check plays.
 
 It is no EEG to learn from, but it has what an entry reacts to: trials of every kind with the contest's timing, two
 blocks, a short last packet, rhythms over the motor cortex and whatever the contest's example.py adds.
@@ -7,7 +7,7 @@ blocks, a short last packet, rhythms over the motor cortex and whatever the cont
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 RHYTHM_HZ = 11.0
 VISUAL = ("POz", "PO3", "PO4", "PO5", "PO6", "PO7", "PO8", "Oz", "O1", "O2")
 USUAL_S = (2.0, 4.0, 2.0)
+CLOSE_S = 0.3  # cue and rest of trials that are only there to begin at yet another sample
+MOST_CLOSE = 100
 
 
 @dataclass(frozen=True)
@@ -72,15 +74,26 @@ def tiny_recording(book: Rulebook) -> Recording:
 def strict_recording(book: Rulebook) -> Recording:
     """What arena check plays: two subjects, one of them with a block that is shorter than a packet.
 
-    Trials begin at every sample of a packet, or at as many as there are trials; every block ends in half a packet.
+    Trials begin at every sample of a packet: where the example's own trials are too few for that, a further block has
+    the rest of them, of full length but close together. Every block ends in half a packet.
     """
     rng, example = np.random.default_rng(6), example_of(book)
     codes = [list(own) for own in example.codes]
     plan = [*codes, *(own[::-1] for own in codes)]
-    count = sum(map(len, plan))
-    every = np.arange(count) % book.packet_n
-    places = iter((every if count >= book.packet_n else np.linspace(0, book.packet_n - 1, count).astype(int)).tolist())
+    count, packet_n = sum(map(len, plan)), book.packet_n
+    spread = np.arange(count) % packet_n if count >= packet_n else np.linspace(0, packet_n - 1, count).astype(int)
+    places = iter(spread.tolist())
     blocks = [_block(book, example, own, places, rng) for own in plan]
+    rest = sorted(set(range(packet_n)) - set(spread.tolist()))
+    rest = rest[:: -(-len(rest) // MOST_CLOSE) or 1]
+    if rest:
+        cue_s, task_s, rest_s = example.seconds
+        packet_s = packet_n / book.rate
+        cue_s -= max(0, int((cue_s - CLOSE_S) / packet_s)) * packet_s  # by whole packets: the places stay as they are
+        close = replace(example, seconds=(cue_s, task_s, min(rest_s, CLOSE_S)))
+        every = [code for own in plan for code in own]
+        more = [every[number % len(every)] for number in range(len(rest))]
+        blocks.append(_block(book, close, more, iter(rest), rng))
     half = len(codes)
     short = _short_block(book, codes[0][0], rng)
     return Recording((Subject("S01", (*blocks[:1], short, *blocks[1:half])), Subject("S02", tuple(blocks[half:]))))
@@ -98,7 +111,7 @@ def _short_block(book: Rulebook, code: int, rng: np.random.Generator) -> Block:
 def _block(
     book: Rulebook, example: Example, codes: list[int], places: Iterator[int], rng: np.random.Generator
 ) -> Block:
-    cue_n, task_n, rest_n = (int(part * book.rate) for part in example.seconds)
+    cue_n, task_n, rest_n = (round(part * book.rate) for part in example.seconds)
     lead_n, trial_n = book.rate, -(-(cue_n + task_n + rest_n) // book.packet_n) * book.packet_n
     samples = lead_n + len(codes) * trial_n + book.packet_n + book.rate
     samples += (book.packet_n // 2 - samples) % book.packet_n  # the last packet is half a packet

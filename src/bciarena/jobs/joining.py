@@ -82,7 +82,8 @@ def join_runs(payload: dict[str, Any], runs: list[Path], storage: Storage, out: 
             break  # a single run would have ended here
     budget_s = payload.get("budget_s") or max(recording.seconds, LEAST_BUDGET_S)
     verdict, reason = last["verdict"], last["reason"]
-    if verdict == "ok" and max(joined.wall_s, joined.cpu_s) > budget_s:
+    granted = Limits(**payload.get("limits", {})).cpu_s(budget_s)
+    if verdict == "ok" and (joined.wall_s > budget_s or joined.cpu_s > granted):
         verdict, reason = "over_budget", f"took longer than its budget of {budget_s:.0f} s, all subjects together"
     end = End(verdict, reason, tuple(joined.notes), joined.cpu_s, joined.wall_s, last["sandbox"])
     about = {"data": "", "stored_data": payload["data"], "stored_entry": payload["entry"], "shards": len(runs)}

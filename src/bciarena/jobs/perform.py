@@ -119,6 +119,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
                     book,
                     entry=payload.get("target"),
                     python=payload.get("python"),
+                    images=payload.get("images"),
                     sandbox=sandbox,
                     model=model,
                     boxed=sandbox == "bwrap",
@@ -248,7 +249,7 @@ def outcome_of(result: Result, run: Path, storage: Storage, data_digest: str | N
         raise Fault(
             "the recording that was played is not the job's: its digest differs; arena verify --digests tells more"
         )
-    kept["timing"] = dict(result.timing)
+    kept["timing"], kept["tally"] = dict(result.timing), dict(result.tally)
     kept |= {name: end[name] for name in ("packets", "cpu_s", "wall_s")}
     return Outcome(result["verdict"], kept, storage.put(run), result["reason"])
 

@@ -23,6 +23,7 @@ from bciarena.jobs.shards import enqueue_match
 from bciarena.jobs.storage import Storage
 from bciarena.plaintext import table_cell
 from bciarena.recording import open_recording
+from bciarena.summary import summary
 from bciarena.writing import whole_file
 
 
@@ -126,6 +127,7 @@ def table(cells: list[Cell], rows: dict[int, Job], by_subject: bool = False) -> 
             for subject in result.get("subjects") or [{"subject": None, "score": None}]:
                 lines.append({**line, "subject": subject["subject"], "score": subject["score"], **rest})
         else:
+            rest["summary"] = summary(result["tally"]) if result.get("tally") else ""
             lines.append({**line, "score": result.get("score"), **(result.get("metrics") or {}), **rest})
     return lines
 
@@ -136,7 +138,9 @@ def write_table(path: Path, lines: list[dict[str, Any]]) -> None:
         text = json.dumps(lines, ensure_ascii=False, indent=1) + "\n"
     else:
         names = list(dict.fromkeys(name for line in lines for name in line))
-        names.sort(key=lambda name: name in ("cpu_s", "wall_s", "run", "error"))  # metrics before these, as found
+        names.sort(
+            key=lambda name: name in ("cpu_s", "wall_s", "run", "error", "summary")
+        )  # metrics before these, as found
         out = io.StringIO()
         writer = csv.DictWriter(out, names, restval="", lineterminator="\n")
         writer.writeheader()

@@ -17,8 +17,9 @@ from bciarena.report.insight import alternatives, fixed_time_curve, perfect_at_o
 from bciarena.report.kept import KeptRun, open_run
 from bciarena.report.replay import replay
 from bciarena.report.statistics import intervals
-from bciarena.report.texts import WORDS, Said, worded, words_of
+from bciarena.report.texts import WORDS, Said, explained, worded, words_of
 from bciarena.runs.folder import LEDGER, RunFolder
+from bciarena.summary import tally
 
 PAGE_MOST = 4_700_000  # bytes
 TRIALS_MOST = 5000  # rows of the trial table; the rest is in arena export
@@ -55,6 +56,7 @@ def render(folder: Path, language: str = "en", data: Path | None = None) -> str:
         "glance": _glance(run),
         "findings": findings(run),
         "rank": _rank(run),
+        "explained": explained(_tally(run)) if run.trials else {},
         "figures": figures,
         "trials": run.score["trials"][:TRIALS_MOST],
         "language": language,
@@ -81,6 +83,12 @@ def _spans(texts: Said) -> Any:
     from markupsafe import Markup, escape
 
     return Markup("").join(Markup(f'<span lang="{code}">{escape(text)}</span>') for code, text in texts.items())
+
+
+def _tally(run: KeptRun) -> dict[str, float]:
+    data_s = sum(block["samples"] / block["rate"] for block in run.layout)
+    think_s = float(run.think_s.sum()) if len(run.think_s) else None
+    return tally(run.score, len(run.reports) or None, think_s, data_s, run.end["wall_s"] if run.end else None)
 
 
 def _glance(run: KeptRun) -> dict[str, Any] | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import bciarena
 from bciarena.contests import contest
 from bciarena.contests.rulebook import Rulebook
+from bciarena.summary import ENGLISH, summary
 from bciarena.words import read_words
 
 Said = dict[str, str]
@@ -14,6 +16,7 @@ Said = dict[str, str]
 
 WORDS: dict[str, Said] = {code: dict(tables["report"]) for code, tables in read_words(Path(__file__).parent).items()}
 """The shared words by language and key."""
+SUMMARY = {code: tables["summary"] for code, tables in read_words(Path(bciarena.__file__).parent).items() if tables}
 COMMAS = {"en": ", ", "zh": "，"}
 
 
@@ -45,6 +48,11 @@ def said(book: Rulebook, key: str, /, **values: object) -> Said:
             shown = COMMAS[code].join(f"{name} {value}" for name, value in own.items())
             found[code] = f"{worded(words, key.removeprefix('say_').removeprefix('alt_'))}: {shown}"
     return found
+
+
+def explained(counted: Mapping[str, float]) -> Said:
+    """The line that explains a score, from a `bciarena.summary.tally`."""
+    return {code: summary(counted, SUMMARY.get(code, ENGLISH)) for code in WORDS}
 
 
 def listed(book: Rulebook, parts: Mapping[str, object]) -> Said:

@@ -24,7 +24,7 @@ from bciarena.runs.result import Result
 from bciarena.runs.schema import FORMAT, About, EndLine, Header, LayoutBlock
 from bciarena.runs.scoring import score_of
 from bciarena.stream import Stream
-from bciarena.summary import summary
+from bciarena.summary import tally
 
 
 def run_match(
@@ -128,7 +128,7 @@ def keep(
     """Score a run whose ledger is complete, and write the other files of its folder."""
     result = score_of(rulebook, truth, ledger.reports, ledger.lines[-1])
     wall_s = ledger.lines[-1].get("wall_s")
-    result.summary = summary(result, len(ledger.reports), float(sum(think_s)), recording.seconds, wall_s)
+    result.tally = tally(result, len(ledger.reports), float(sum(think_s)), recording.seconds, wall_s)
     result.timing = _timing(np.frombuffer(think_s, np.float32), ledger.lines[0].get("reference_load"))
     if folder:
         folder.write_score(result)

@@ -7,6 +7,8 @@ from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from bciarena.summary import summary, tally
+
 if TYPE_CHECKING:
     from bciarena.runs.schema import BlockRow, SubjectRow, TrialRow
     from bciarena.verdicts import Verdict
@@ -20,8 +22,8 @@ class Result(dict[str, Any]):
     A notebook displays it as a small table with a figure: one bar per trial, as long as the data the answer used.
     """
 
-    summary = ""
-    """One line that explains the score, for a run just played; not in score.json."""
+    tally: Mapping[str, float] = MappingProxyType({})
+    """What became of the trials and where the time went (see `bciarena.summary`); no part of score.json."""
 
     timing: Mapping[str, float] = MappingProxyType({})
     """Median and p99 of think time, and the reference load: how noisy the clock was; not in score.json."""
@@ -47,6 +49,11 @@ class Result(dict[str, Any]):
         @overload
         def __getitem__(self, key: str, /) -> Any: ...
         def __getitem__(self, key: str, /) -> Any: ...
+
+    @property
+    def summary(self) -> str:
+        """One line that explains the score."""
+        return summary(self.tally or tally(self))
 
     def __repr__(self) -> str:
         metrics = "".join(f", {name} {value:.4g}" for name, value in self.get("metrics", {}).items())

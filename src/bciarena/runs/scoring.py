@@ -13,6 +13,7 @@ from bciarena.recording import open_recording
 from bciarena.referee import Truth, judge
 from bciarena.runs.folder import LEDGER, RunFolder
 from bciarena.runs.result import Result
+from bciarena.summary import tally
 from bciarena.verdicts import VOID
 
 
@@ -53,4 +54,7 @@ def rescore(run: Path, data: Path | None = None, challenge: str | None = None) -
     recording = open_recording(where)
     if recording.digest != header["data"]:
         raise BadInput(f"{where}: is not the data of this run: its digest differs from the ledger's")
-    return score_of(book, Truth.of(book, recording), reports, end)
+    result = score_of(book, Truth.of(book, recording), reports, end)
+    think_s = RunFolder(run, lenient=True).think_s()  # explains the score, but is no part of it
+    result.tally = tally(result, len(reports), float(think_s.sum()), recording.seconds, end["wall_s"])
+    return result

@@ -21,7 +21,7 @@ from bciarena.referee import Truth
 from bciarena.service.audit import record
 from bciarena.service.models import Account, Contest, Phase
 from bciarena.service.refusals import Refused, not_found
-from bciarena.service.spec import ContestSpec, seconds
+from bciarena.service.spec import ContestSpec, Images, seconds
 from bciarena.service.troubles import not_waiting
 
 
@@ -38,6 +38,7 @@ def create(session: Session, owner: Account, spec: ContestSpec, roots: tuple[Pat
         about_zh=spec.about_zh,
         rulebook=find_rulebook(spec.rulebook).id,
         owner_id=owner.id,
+        images=spec.tables(),
     )
     for item in spec.phase:
         order: dict[str, Any] = {}
@@ -233,11 +234,22 @@ def change_phase(session: Session, actor: Account, phase: Phase, **values: Any) 
     starts, ends = values.get("starts_at", phase.starts_at), values.get("ends_at", phase.ends_at)
     if starts is not None and ends is not None and starts >= ends:
         raise Refused(422, "refused.dates")
+    values = {name: value for name, value in values.items() if getattr(phase, name) != value}
     for name, value in values.items():
         setattr(phase, name, value)
     phase.revision += 1
-    about = ", ".join(f"{name}={value}" for name, value in values.items())
+    about = ", ".join(f"{name}={value}" for name, value in values.items()) or "nothing changed"
     record(session, actor, "phase", f"{phase.contest.slug}/{phase.name}: {about}")
+    session.commit()
+
+
+def change_images(session: Session, actor: Account, contest: Contest, images: Images) -> None:
+    """Give a contest other images; runs that wait keep those they were sent with."""
+    contest.images = images.tables()
+    for phase in contest.phases:
+        phase.revision += 1  # its public page tells of them
+    about = "; ".join(f"{name}: {', '.join(one.packages)}" for name, one in images.image.items()) or "none"
+    record(session, actor, "images", f"{contest.slug}: {about}")
     session.commit()
 
 

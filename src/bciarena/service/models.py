@@ -142,6 +142,7 @@ class Contest(Base):
     about_zh: Mapped[str] = mapped_column(default="")
     rulebook: Mapped[str]
     owner_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    images: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")  # see spec.ImageSpec
     created_at: Mapped[float] = mapped_column(default=now_s())
     phases: Mapped[list[Phase]] = relationship(back_populates="contest", order_by="Phase.id")
 
@@ -215,6 +216,7 @@ class Result(Base):
     high: Mapped[float | None]
     metrics: Mapped[dict[str, Any]]
     blocks: Mapped[list[Any]] = mapped_column(JSON)
+    tally: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")  # see bciarena.summary
     sandbox: Mapped[str]
     ranked: Mapped[bool]
     current: Mapped[bool] = mapped_column(default=True)

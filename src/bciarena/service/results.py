@@ -22,6 +22,7 @@ from bciarena.runs import RunFolder, rescore
 from bciarena.runs.folder import SCORE
 from bciarena.service.models import Contest, Phase, Result, Submission
 from bciarena.service.troubles import not_waiting
+from bciarena.summary import tally
 from bciarena.verdicts import VOID
 
 BOXED = "bwrap"
@@ -80,6 +81,7 @@ def _put(session: Session, submission: Submission, job: Job, score: dict[str, An
         "high": high,
         "metrics": score.get("metrics", {}),
         "blocks": _blocks(score),
+        "tally": _tally(score, (job.result or {}).get("tally", {})),
         "sandbox": score.get("sandbox", "none"),
         "ranked": is_ranked(score),
         "run": job.run,
@@ -112,6 +114,12 @@ def _put(session: Session, submission: Submission, job: Job, score: dict[str, An
         session.rollback()
         return None
     return result
+
+
+def _tally(score: dict[str, Any], played: dict[str, Any]) -> dict[str, Any]:
+    """What became of the trials under these rules; what was spent stays as it was played."""
+    spent = {name: played[name] for name in ("reports", "think_s", "data_s", "wall_s") if name in played}
+    return tally(score) | spent if score.get("trials") else {}
 
 
 def _blocks(score: dict[str, Any]) -> list[dict[str, Any]]:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bciarena.contests import rulebook
 from bciarena.contests.rulebook import Rulebook
+from bciarena.entries.images import read_image
 from bciarena.errors import BadInput
 from bciarena.protocol.seeds import LEAST_SECRET
 
+Kind = TypeVar("Kind", bound=BaseModel)
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?$")]
 LAST_S = 32503680000  # the year 3000
 Seconds = Annotated[float, Field(ge=0, le=LAST_S)]
 DEEPEST = 12
 RESERVED = frozenset({"new", "api", "static"})
+RESERVED_PHASES = frozenset({"images", "rulebook"})
 
 
 def clean(value: Any, depth: int = 0) -> Any:
@@ -99,6 +103,43 @@ class Granted(Strict):
         return ""
 
 
+class ImageSpec(Strict):
+    """Libraries of the contest's own: an entry names them by ``unitImage`` in its config.json.
+
+    ``extras`` are installed for entries that import or ask for them. ``default``: for every entry that names no image
+    and brings no list of libraries.
+    """
+
+    python: Annotated[str, Field(pattern=r"^3\.\d{1,2}$")]
+    packages: list[Annotated[str, Field(max_length=100)]] = Field(max_length=50)
+    extras: list[Annotated[str, Field(max_length=100)]] = Field(default=[], max_length=20)
+    default: bool = False
+
+
+ImageName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$")]
+
+
+class Images(Strict):
+    """The images of a contest: tables like [image.NAME]."""
+
+    image: dict[ImageName, ImageSpec] = Field(default={}, max_length=10)
+
+    @model_validator(mode="after")
+    def _usable(self) -> Images:
+        for name, one in self.image.items():
+            try:
+                read_image(name, one.model_dump(), "contest")
+            except BadInput as error:
+                raise ValueError(str(error)) from None
+        if sum(one.default for one in self.image.values()) > 1:
+            raise ValueError("two images are the default one")
+        return self
+
+    def tables(self) -> dict[str, Any]:
+        """As they are kept and sent to workers."""
+        return {name: one.model_dump(exclude_defaults=True) for name, one in self.image.items()}
+
+
 class PhaseSpec(Strict):
     """A stage of a contest; times with zone, or UTC."""
 
@@ -128,7 +169,7 @@ class PhaseSpec(Strict):
         return self
 
 
-class ContestSpec(Strict):
+class ContestSpec(Images):
     slug: Slug
     title: str = Field(min_length=1, max_length=120)
     title_zh: str = Field(default="", max_length=120)
@@ -144,6 +185,8 @@ class ContestSpec(Strict):
         names = [phase.name for phase in self.phase]
         if len(set(names)) != len(names):
             raise ValueError("phase: two have the same name")
+        if taken := RESERVED_PHASES & set(names):
+            raise ValueError(f"phase: {min(taken)} is taken by the site itself")
         try:
             rulebook(self.rulebook)
         except BadInput as error:
@@ -160,8 +203,13 @@ def seconds(moment: datetime | None) -> float | None:
 
 def parse(values: dict[str, Any], source: str) -> ContestSpec:
     """A checked contest from plain values; the first error is reported with its place."""
+    return checked(ContestSpec, values, source)
+
+
+def checked(kind: type[Kind], values: dict[str, Any], source: str) -> Kind:
+    """Plain values as a model; BadInput says what is wrong and where."""
     try:
-        return ContestSpec.model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "contest"
@@ -170,11 +218,27 @@ def parse(values: dict[str, Any], source: str) -> ContestSpec:
 
 def parse_toml(text: str, source: str) -> ContestSpec:
     """A checked contest from the text of a contest.toml."""
+    return parse(_toml(text, source), source)
+
+
+def parse_images(text: str) -> Images:
+    """Checked images from tables like those of a contest.toml."""
+    return checked(Images, _toml(text, "images"), "images")
+
+
+def images_toml(tables: dict[str, Any]) -> str:
+    """The images of a contest as `parse_images` reads them."""
+    lines = []
+    for name, values in tables.items():
+        lines += [f'[image."{name}"]', *(f"{key} = {json.dumps(value)}" for key, value in values.items()), ""]
+    return "\n".join(lines)
+
+
+def _toml(text: str, source: str) -> dict[str, Any]:
     try:
-        values = tomllib.loads(text)
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also numbers with thousands of digits and deeply nested lists
         raise BadInput(f"{source}: is no TOML file: {error}") from None
-    return parse(values, source)
 
 
 def read_toml(path: Path) -> ContestSpec:

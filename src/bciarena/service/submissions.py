@@ -82,6 +82,8 @@ def _queue(session: Session, version: Version, phase: Phase, team: Team, boxed: 
     granted = Granted(**phase.limits).model_dump(include={"cores", "memory_mib"}, exclude_none=True)
     if granted:
         payload["limits"] = granted
+    if phase.contest.images:
+        payload["images"] = phase.contest.images
     if phase.limits.get("budget_s"):
         payload["budget_s"] = phase.limits["budget_s"]
     if version.about.get("entry"):

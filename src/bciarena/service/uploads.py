@@ -15,9 +15,11 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from bciarena.contests import rulebook as find_rulebook
+from bciarena.entries.interpreters import base_for
 from bciarena.entries.package import open_entry
 from bciarena.errors import BadInput, EntryFailed
 from bciarena.jobs.storage import Storage
+from bciarena.package import Package
 from bciarena.sandbox import why_not
 from bciarena.service import limits
 from bciarena.service.models import Account, Entry, Membership, Submission, Team, Version
@@ -118,20 +120,36 @@ def inspect(path: Path, challenge: str, named: str = "") -> dict[str, Any]:
         )
         with opening as package:
             if problems:
-                raise BadInput("; ".join(" ".join(one.split()) for one in problems))
+                raise BadInput(_listed(problems))
             return {
                 "dialect": package.dialect,
                 "target": package.target,
                 "python": package.python,
                 "compiled": not any(path for path in package.root.rglob("*.py") if not path.is_symlink()),
                 "requirements": package.requirements is not None,
-                "warnings": [_shown(path, words) for words in package.warnings],
+                "warnings": [_shown(path, words) for words in (*package.warnings, *_absent(package))],
                 "digest": package.digest,
                 **({"entry": named} if named else {}),
                 "unpacked": package.unpacked,
             }
     except (BadInput, EntryFailed) as error:
         raise Refused(422, "refused.package", why=_shown(path, str(error))) from None
+
+
+def _listed(problems: list[str]) -> str:
+    """Each problem on a line, then the remedies, each once."""
+    parts = [one.partition("\n") for one in problems]
+    return "\n".join([*(head for head, _, _ in parts), *dict.fromkeys(remedy for _, _, remedy in parts if remedy)])
+
+
+def _absent(package: Package) -> list[str]:
+    """Workers may be other machines than this one, so a Python that is not here is worth a warning."""
+    try:
+        if package.exact:
+            base_for(package)
+    except BadInput as error:
+        return [f"on the machine of this site: {error}"]
+    return []
 
 
 def _shown(path: Path, words: str) -> str:

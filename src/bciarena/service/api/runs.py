@@ -17,6 +17,7 @@ from bciarena.service.api.caller import ERRORS, LARGEST_ID, Body, Caller, Id, al
 from bciarena.service.models import Entry, Membership, Submission, Version
 from bciarena.service.pages.runs import logs_of
 from bciarena.service.refusals import not_found
+from bciarena.summary import summary
 
 router = APIRouter(tags=["runs"], responses=ERRORS)
 
@@ -70,6 +71,7 @@ class SubmissionOut(BaseModel):
     blocks: list[dict[str, Any]]
     ranked: bool | None
     disqualified: str | None
+    summary: str
     created_at: float
 
 
@@ -113,6 +115,7 @@ def _submission(call: Caller, run: Submission) -> SubmissionOut:
         blocks=result.block_rows if result else [],
         ranked=result.ranked if result else None,
         disqualified=run.disqualified,
+        summary=summary(result.tally) if result and result.tally else "",
         created_at=run.created_at,
     )
 

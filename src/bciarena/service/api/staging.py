@@ -15,7 +15,7 @@ from bciarena.service.api.shows import ContestOut, Name, contest_out
 from bciarena.service.audit import audit_csv
 from bciarena.service.export import board_csv
 from bciarena.service.refusals import Refused
-from bciarena.service.spec import ContestSpec, Seconds
+from bciarena.service.spec import ContestSpec, Granted, Images, Seconds
 
 router = APIRouter(tags=["organisers"], responses=ERRORS)
 
@@ -26,6 +26,7 @@ class PhaseChange(Body):
     daily_limit: Annotated[int, Field(ge=0, le=1000)] | None = None
     counts: Literal["best", "last"] | None = None
     board: Literal["public", "hidden"] | None = None
+    limits: Granted | None = None
 
 
 class Reason(Body):
@@ -48,10 +49,19 @@ def change(slug: Name, phase: Name, body: PhaseChange, call: Caller = allow("man
     values: dict[str, Any] = body.model_dump(exclude_unset=True)
     if "board" in values:
         values["published"] = values.pop("board") == "public"
-    for name in ("daily_limit", "counts", "published"):
+    for name in ("daily_limit", "counts", "published", "limits"):
         if name in values and values[name] is None:
             raise Refused(422, "refused.field", name=name)
+    if body.limits is not None:
+        values["limits"] = body.limits.model_dump(exclude_defaults=True)
     contests.change_phase(call.session, call.me, stage, **values)
+    return contest_out(contest)
+
+
+@router.put("/contests/{slug}/images", summary="Give a contest other images (tables as in contest.toml)")
+def images(slug: Name, body: Images, call: Caller = allow("manage")) -> ContestOut:
+    contest = contests.managed(call.session, call.me, slug)
+    contests.change_images(call.session, call.me, contest, body)
     return contest_out(contest)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
+from pydantic import ValidationError
 from sqlalchemy import select
 
 from bciarena.contests import RULEBOOKS
@@ -17,11 +18,13 @@ from bciarena.service.export import board_csv
 from bciarena.service.models import Contest, Phase, Submission
 from bciarena.service.page import Page, may
 from bciarena.service.refusals import Refused
-from bciarena.service.spec import ContestSpec, parse, parse_toml
+from bciarena.service.spec import ContestSpec, Granted, images_toml, parse, parse_images, parse_toml
 from bciarena.service.words import contest_title, run_rows
 
 router = APIRouter()
 FOLDERS_SHOWN = 200
+NUMBERS = {"budget_s": "organise.budget", "cores": "organise.cores", "memory_mib": "organise.memory"}
+SWITCHES = ("pyc_only", "fixed_names", "strict")
 
 
 @router.get("/organise")
@@ -101,12 +104,19 @@ def _create(page: Page, read: Callable[[], ContestSpec]) -> Response:
 
 @router.get("/organise/{slug}")
 def manage(slug: str, page: Page = may("manage")) -> HTMLResponse:
-    contest = contests.managed(page.session, page.me, slug)
+    return _contest(page, contests.managed(page.session, page.me, slug))
+
+
+def _contest(page: Page, contest: Contest, problem: str = "", code: int = 200) -> HTMLResponse:
     name = find_rulebook(contest.rulebook).name
     phases = select(Phase.id).where(Phase.contest_id == contest.id)
     return page.render(
         "organise_contest.html",
+        code,
+        problem=problem,
         contest=contest,
+        python=find_rulebook(contest.rulebook).python,
+        images=page.field("images", 20_000) or images_toml(contest.images),
         title=contest_title(page.lang, contest),
         phase_state=contests.phase_state,
         books=[book for book in RULEBOOKS.values() if book.name == name],
@@ -121,6 +131,17 @@ def rescore(slug: str, page: Page = may("manage")) -> Response:
     return page.go(f"/organise/{slug}", "notice.rescore")
 
 
+@router.post("/organise/{slug}/images")
+def change_images(slug: str, page: Page = may("manage")) -> Response:
+    contest = contests.managed(page.session, page.me, slug)
+    try:
+        images = parse_images(page.field("images", 20_000))
+    except BadInput as error:
+        return _contest(page, contest, str(error), 422)
+    contests.change_images(page.session, page.me, contest, images)
+    return page.go(f"/organise/{slug}", "notice.saved")
+
+
 @router.get("/organise/{slug}/{name}.csv")
 def export(slug: str, name: str, page: Page = may("manage")) -> Response:
     contest, phase = _phase(page, slug, name)
@@ -131,10 +152,14 @@ def export(slug: str, name: str, page: Page = may("manage")) -> Response:
 
 @router.post("/organise/{slug}/{name}")
 def change(slug: str, name: str, page: Page = may("manage")) -> Response:
-    _, phase = _phase(page, slug, name)
+    contest, phase = _phase(page, slug, name)
     counts = page.field("counts")
     if counts not in ("best", "last"):
         raise Refused(422, "refused.field", name="counts")
+    try:
+        limits = _granted(page).model_dump(exclude_defaults=True)
+    except BadInput as error:
+        return _contest(page, contest, str(error), 422)
     contests.change_phase(
         page.session,
         page.me,
@@ -144,8 +169,21 @@ def change(slug: str, name: str, page: Page = may("manage")) -> Response:
         daily_limit=page.number("limit", 0, 1000),
         counts=counts,
         published=page.field("board") == "public",
+        limits=limits,
     )
     return page.go(f"/organise/{slug}", "notice.saved")
+
+
+def _granted(page: Page) -> Granted:
+    """The limits of the form; an empty field is the platform's own value."""
+    values: dict[str, Any] = {name: page.field(name).strip() or None for name in NUMBERS}
+    values |= {name: bool(page.field(name)) for name in SWITCHES}
+    values["pythons"] = page.field("pythons", 200).replace(",", " ").replace("，", " ").split()
+    try:
+        return Granted.model_validate(values)
+    except ValidationError as error:
+        key = NUMBERS.get(str(error.errors()[0]["loc"][0]), "organise.pythons")
+        raise BadInput(page.say("refused.field", name=page.say(key))) from None
 
 
 def _phase(page: Page, slug: str, name: str) -> tuple[Contest, Phase]:

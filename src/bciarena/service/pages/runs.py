@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from bciarena.contests import rulebook as find_rulebook
 from bciarena.errors import Fault
 from bciarena.jobs.model import ENDED, Job
+from bciarena.report.texts import explained
 from bciarena.runs import rescore
 from bciarena.runs.folder import LEDGER
 from bciarena.service import figures, submissions
@@ -60,6 +61,7 @@ def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
         ribbons=figures.ribbons(trials)[:RIBBONS_SHOWN] if truth else [],
         notes=score.get("notes", [])[:50] if truth or _marks_trials(contest.rulebook) else [],
         logs=logs_of(page.site, result),
+        explained=explained(result.tally)[page.lang] if result and result.tally else "",
         timing=(page.session.get_one(Job, result.job_id).result or {}).get("timing", {}) if result else {},
         played_under="" if result and played_under == result.rulebook else played_under,
         has_report=bool(result and result.run and truth),
