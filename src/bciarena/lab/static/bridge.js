@@ -1,0 +1,46 @@
+// For pages of any stimulus software: <script src="http://127.0.0.1:8011/bridge.js"></script>, then arena.code(12) where
+// what is shown changes. A classic script, so that it can be loaded from a file's page, too.
+(() => {
+  const address = new URL(document.currentScript.src);
+  let [socket, offsetS, best] = [null, null, Infinity];
+  const waiting = []; // codes from before the clocks were compared: their frame's time is known, only not the bridge's
+  const ready = new Promise((done) => { open(done); });
+
+  function open(done) {
+    socket = new WebSocket(`${address.protocol === "https:" ? "wss" : "ws"}://${address.host}/ws/bridge`);
+    socket.onopen = () => { best = Infinity; ping(); };
+    socket.onmessage = ({ data }) => {
+      const message = JSON.parse(data);
+      if (message.type === "pong") { pong(message); waiting.splice(0).forEach(send); done?.(); }
+    };
+    socket.onclose = () => { offsetS = null; setTimeout(() => open(done), 1000); };
+  }
+
+  function ping() {
+    if (socket.readyState !== WebSocket.OPEN) return;
+    socket.send(JSON.stringify({ type: "ping", page_ms: performance.now() }));
+    setTimeout(ping, 500);
+  }
+
+  function pong({ page_ms, hub_s }) {
+    const trip = performance.now() - page_ms;
+    best *= 1.02; // an old good measure fades, so that drift is followed
+    if (trip > best) return;
+    best = trip; // the quickest round trip knows the clock best
+    offsetS = hub_s - (page_ms + trip / 2) / 1000;
+  }
+
+  function send({ code, stamp, waited }) {
+    if (offsetS === null) waiting.push({ code, stamp, waited });
+    else socket.send(JSON.stringify({ type: "code", code, hub_s: stamp / 1000 + offsetS, waited_ms: waited }));
+  }
+
+  window.arena = {
+    ready, // a promise: the bridge is there and the clocks were compared
+    // Marks what the next frame shows; gives a promise of that frame's time.
+    code: (code) => new Promise((done) => {
+      const asked = performance.now();
+      requestAnimationFrame((stamp) => { send({ code, stamp, waited: stamp - asked }); done(stamp); });
+    }),
+  };
+})();
