@@ -32,16 +32,31 @@ def test_more_people_tell_more(tmp_path, capsys):
 
 def test_too_few_blocks_have_no_power(capsys):
     assert arena(["plan", "imagery", "--difference", "15", "--people", "1", "--blocks", "5", "--boards", "5"]) == 0
-    assert "0.00 ± 0.00" in capsys.readouterr().out
+    assert "too few blocks to test" in capsys.readouterr().out
 
 
 def test_what_cannot_be_is_told(capsys):
     for words, says in [
         (["--difference", "900"], "no entry can be that much better"),
         (["--difference", "-1"], "must be above 0"),
+        (["--difference", "nan"], "must be above 0"),
         (["--difference", "5", "--seconds", "9"], "below the limit"),
         (["--difference", "5", "--people", "x"], "whole numbers"),
         (["--difference", "5", "--teams", "1"], "two are needed"),
     ]:
         assert arena(["plan", "imagery", *words]) == 2
         assert says in capsys.readouterr().err
+
+
+def test_a_difference_may_need_a_larger_design(capsys):
+    """Points add up over blocks: 2,000 of them are more than two blocks of one person can differ by."""
+    words = ["plan", "rehab", "--difference", "2000", "--people", "1,3", "--blocks", "2", "--boards", "2"]
+    assert arena([*words, "--teams", "3", "--json"]) == 0
+    small, large = json.loads(capsys.readouterr().out)
+    assert small["power"] is None
+    assert large["power"] >= 0
+
+
+def test_a_contest_without_a_time_limit_is_told_too(capsys):
+    assert arena(["plan", "liveness", "--difference", "1", "--seconds", "0"]) == 2
+    assert "--seconds 0: must be above 0" in capsys.readouterr().err

@@ -10,6 +10,8 @@ from scipy.stats import beta
 
 from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.contests.trial import Trial
+from bciarena.report.choosing import block_error, luck_of
+from bciarena.report.inversion import _made
 from bciarena.report.ranking import places, smallest_p
 from bciarena.report.statistics import bias_of, compare, intervals, trials_from
 from bciarena.report.units import units_of
@@ -191,3 +193,34 @@ def test_far_above_the_limit_is_certain_and_near_it_is_not():
     near = with_alarms(0.12)
     assert near.low == 0
     assert near.high > 100
+
+
+@pytest.mark.parametrize("name", ["imagery", "speller", "turing"])
+def test_runs_made_step_by_step_are_those_made_one_by_one(name):
+    """The search for plausible abilities counts only what changes from step to step; runs made whole agree."""
+    book, rng = rulebook(name), np.random.default_rng(2)
+    units = units_of(book, made_up(book, 2, 2, 10, 0.8, 1.5, rng))
+    total, moves = len(units.trials), np.array([-1.0, 0.0, 2.0])
+    threshold = rng.standard_normal((5, total))
+    good, bad = (
+        np.arange(total) + rng.integers(2, size=(5, total)) * total,
+        np.tile(np.arange(total) + 2 * total, (5, 1)),
+    )
+    found = _made(units, good, bad, threshold, moves)
+    for at, move in enumerate(moves):
+        whole = units.replayed(np.where(threshold < move, good, bad), units.could)
+        for rate, column in whole.items():
+            assert found[rate].reshape(3, 5)[at] == pytest.approx(column), rate
+
+
+def test_what_choosing_adds_comes_from_the_spread_of_blocks():
+    """A mean of blocks: its standard error is that of a stratified mean, and the best of two adds .56 of it."""
+    book = rulebook("imagery")
+    sums = {"trials": np.full((1, 6), 30), "correct": np.full((1, 6), 30)}
+    sums["length_n"] = np.array([[3000, 4000, 5000, 6000, 4000, 3500]])
+    subject = np.array([1, 1, 1, 2, 2, 2])
+    rate = book.scoring.rates(book, {n: c.T for n, c in sums.items()}, np.ones((6, 1)), np.array([1]))["score"]
+    wanted = np.sqrt(np.var(rate[:3], ddof=1) / 3 + np.var(rate[3:], ddof=1) / 3) / 2
+    assert block_error(book, sums, subject) == pytest.approx(wanted)
+    assert luck_of(1.0, 2) == pytest.approx(0.564, abs=0.001)
+    assert block_error(book, {n: c[:, :2] for n, c in sums.items()}, subject[:2]) is None

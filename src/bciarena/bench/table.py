@@ -40,7 +40,7 @@ def run_benches(
             elif name == "statistics":
                 from bciarena.bench import statistics
 
-                text = statistics.main(status.update)
+                text = statistics.main(status.update, KeptRows(fresh, stale), minutes)
             else:
                 module = importlib.import_module(f"bciarena.bench.{name}")
                 text = markdown(module.main(minutes) if name == "soak" else module.main())

@@ -22,9 +22,13 @@ def main(
     data: Annotated[
         Path | None, typer.Option(help="decoders: a folder with real recordings, as in docs/benchmarks.md.")
     ] = None,
-    minutes: Annotated[float, typer.Option(help="soak: how long, in real time.")] = 60.0,
+    minutes: Annotated[
+        float, typer.Option(help="soak: how long, in real time; statistics: measure no longer, the rest another time.")
+    ] = 60.0,
     quick: Annotated[bool, typer.Option("--quick", help="decoders: one simulated person and no peers.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="decoders: measure everything again, also kept rows.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="decoders, statistics: measure again what is kept from before.")
+    ] = False,
     stale: Annotated[
         bool, typer.Option("--stale", help="decoders: use kept rows, marked, even if their code has changed since.")
     ] = False,

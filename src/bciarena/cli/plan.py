@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,8 +36,13 @@ def main(
     for name, value in (("accuracy", accuracy), ("alarms", alarms)):
         if not 0 < value < 1:
             raise BadInput(f"--{name} {value:g}: a share between 0 and 1")
-    if seconds <= 0 or (book.limit_s is not None and seconds >= book.limit_s):
-        raise BadInput(f"--seconds {seconds:g}: above 0 and below the limit of {book.limit_s:g} s")
+    if not 0 < seconds < (book.limit_s or float("inf")):
+        below = "" if book.limit_s is None else f" and below the limit of {book.limit_s:g} s"
+        raise BadInput(f"--seconds {seconds:g}: must be above 0{below}")
+    if teams < 2:
+        raise BadInput(f"--teams {teams}: two are needed to tell apart")
+    if not 0 < difference < float("inf"):
+        raise BadInput(f"--difference {difference:g}: must be above 0")
     if boards < 1 or (trials is not None and trials < 1):
         raise BadInput("--boards and --trials: 1 or more")
     if contest(book).has("protocol.py"):
@@ -45,20 +50,26 @@ def main(
         codes = [step.code for step in steps if step.code in book.opens]
     else:
         codes = sorted(book.opens) if trials is not None else []
+    sizes = (_numbers("people", people), _numbers("blocks", blocks))
     assumed = planning.Assumed(accuracy, seconds, alarms, planning.blocks_like(codes, trials))
 
-    def tell(row: dict[str, float]) -> None:
-        enough = "  enough" if row["power"] >= planning.WANTED else ""
-        design = f"{row['people']:>7} {row['blocks']:>7} {row['trials']:>7}"
-        print(f"{design}   {row['power']:.2f} ± {row['error']:.2f}{enough}")
+    def tell(row: dict[str, Any]) -> None:
+        said = f"{row['people']:>7} {row['blocks']:>7} {row['trials']:>7}   "
+        if not row["testable"]:
+            said += "0     too few blocks to test"
+        elif row["power"] is None:
+            said += "-     no entry can be that much better on so little data"
+        else:
+            said += f"{row['power']:.2f} ± {row['error']:.2f}" + ("  enough" if row["power"] >= planning.WANTED else "")
+        print(said)
 
     if not as_json:
         print(f"{book.id}: one of {teams} entries is better by {difference:g} {book.unit}, the others are equal:")
-        print(f"right in {accuracy:.0%} for an average person, after {seconds:g} s. People are assumed to differ by")
+        counted = max(seconds, book.floor_s)
+        print(f"right in {accuracy:.0%} for an average person, after {counted:g} s. People are assumed to differ by")
         print(f"{planning.PERSON_SD:g} and the blocks of an entry by {BLOCK_SD:g} in log odds. Power: the chance that")
         print(f"the board separates it from one of the others; {planning.WANTED:g} counts as enough.")
         print(f"{'people':>7} {'blocks':>7} {'trials':>7}   power  (blocks per person, trials per block)")
-    sizes = (_numbers("people", people), _numbers("blocks", blocks))
     rows = planning.plan(book, assumed, teams, difference, *sizes, boards, seed, None if as_json else tell)
     if as_json:
         print(json.dumps(rows, indent=1))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bciarena.report.units import IDLE, Array, Units, turned
+from bciarena.report.units import IDLE, Array, Units
 
 TAIL = 0.025
 OUTSIDE = 0.0025
@@ -60,15 +60,10 @@ def _search(
     right, kind = successes(units, mark), kinds(units)
     total = right.size
     draws = int(np.clip(ROOM // total, 200, 600))
-    # Marks of what happened, then of what could have: every trial gone right, every trial gone wrong.
-    pool = [*units.trials]
-    pool += [turned(units.book, trial, True) for trial in units.trials]
-    pool += [turned(units.book, trial, False) for trial in units.trials]
-    marks = units.book.scoring.marks_of(units.book, pool)
     threshold = np.log(np.divide(u := rng.random((draws, total)), 1 - u))
     threshold -= block_sd * rng.standard_normal((draws, units.sizes.size))[:, units.block]
-    good = np.zeros((draws, total), dtype=np.int32)
-    bad = np.zeros((draws, total), dtype=np.int32)
+    good = np.zeros((draws, total), dtype=np.intp)
+    bad = np.zeros((draws, total), dtype=np.intp)
     for idle in (0, 1):
         information = 0.0
         for one in np.unique(kind[kind % 2 == idle]):
@@ -83,8 +78,8 @@ def _search(
             threshold[:, kind % 2 == idle] /= np.sqrt(1 / information + block_sd**2 / units.sizes.size)
     moves = np.array([*(-step for step in reversed(STEPS)), 0.0, *STEPS])
     fine = np.linspace(moves[0], moves[-1], 4001)
-    made = [units.replayed(np.where(threshold < move, good, bad), marks) for move in moves]
-    columns = {name: [one[name] for one in made] for name in observed}
+    made = _made(units, good, bad, threshold, moves)
+    columns = {name: list(made[name].reshape(moves.size, draws)) for name in observed}
     shares = [name for name in observed if name in units.book.scoring.shares]
     chance = {name: _chance(moves, fine, columns[name], value) for name, value in observed.items()}
     plausible = np.all([chance[name] > OUTSIDE for name in shares] or [fine == fine], axis=0)
@@ -95,6 +90,31 @@ def _search(
         ends = np.append(means, value)  # where nothing is kept the rate moves with no ability: nothing to add
         found[name] = float(ends.min()), float(ends.max())
     return found
+
+
+def _made(units: Units, good: Array, bad: Array, threshold: Array, moves: Array) -> dict[str, Array]:
+    """Rates of runs in which a trial goes right where its threshold lies below the move, (moves * draws,) each."""
+    draws, blocks = len(threshold), units.sizes.size
+    if units.adds_up:  # what changes from one move to the next is counted once, not every run anew
+        step = np.searchsorted(moves, threshold.ravel(), side="right").reshape(threshold.shape)
+        key = ((np.arange(draws)[:, None] * blocks + units.block) * (moves.size + 1) + step).ravel()
+        sums = {}
+        for name, column in units.could.items():
+            wrong = column[bad]
+            gain = np.bincount(key, (column[good] - wrong).ravel(), draws * blocks * (moves.size + 1))
+            risen = np.cumsum(gain.reshape(draws, blocks, -1), axis=2)[..., : moves.size]
+            total = np.add.reduceat(wrong, units.starts, axis=1)[..., None] + risen
+            sums[name] = np.moveaxis(total, 2, 0).reshape(-1, blocks)
+    else:
+        pairs = {}
+        for name, column in units.could.items():
+            small = column.astype(np.int32)
+            pairs[name] = small[good], small[bad]
+        parts = [
+            units.added({name: np.where(threshold < move, *pair) for name, pair in pairs.items()}) for move in moves
+        ]
+        sums = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return units.book.scoring.rates(units.book, sums, np.ones((moves.size * draws, blocks)), units.subject)
 
 
 def _chance(moves: Array, fine: Array, made: list[Array], value: float) -> Array:

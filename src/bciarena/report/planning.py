@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.trial import Trial
 from bciarena.errors import BadInput
-from bciarena.report.ranking import places
+from bciarena.report.ranking import LEVEL, places, smallest_p
 from bciarena.report.statistics import BLOCK_SD
 from bciarena.report.units import Units, turned, units_of
 
@@ -107,8 +108,6 @@ def gain_for(
         sums, subject = maker.sums(people, blocks, gains)
         total += book.scoring.rates(book, sums, np.ones((gains.size, subject.size)), subject)["score"]
     scores = np.maximum.accumulate(total / rounds)
-    if difference <= 0:
-        raise BadInput(f"--difference {difference:g}: must be above 0")
     if scores[-1] - scores[0] < difference:
         raise BadInput(
             f"--difference {difference:g}: no entry can be that much better: at accuracy {assumed.accuracy:g} and "
@@ -147,20 +146,42 @@ def plan(
     tell: Callable[[dict[str, Any]], None] | None = None,
 ) -> list[dict[str, Any]]:
     """Power for every design, one row each."""
-    if teams < 2:
-        raise BadInput(f"--teams {teams}: two are needed to tell apart")
-    rows = []
-    for persons in people:
-        for each in blocks:
-            gain, usual = gain_for(book, assumed, difference, persons, each, seed)
-            found = power(book, assumed, teams, gain, persons, each, boards, seed)
-            error = (found * (1 - found) / boards) ** 0.5
-            row: dict[str, Any] = {"people": persons, "blocks": each, "trials": len(assumed.codes), "power": found}
-            row |= {"error": error, "usual_score": usual, "gain_log_odds": gain}
+    rows, refused = [], []
+    for persons in dict.fromkeys(people):
+        for each in dict.fromkeys(blocks):
+            row: dict[str, Any] = {"people": persons, "blocks": each, "trials": len(assumed.codes), "power": None}
+            row |= {
+                "error": None,
+                "usual_score": None,
+                "gain_log_odds": None,
+                "testable": testable(teams, persons * each),
+            }
+            try:
+                row["gain_log_odds"], row["usual_score"] = gain_for(book, assumed, difference, persons, each, seed)
+            except BadInput as trouble:  # a score that adds up over blocks may allow it in a larger design
+                refused.append(trouble)
+            else:
+                row["power"] = 0.0
+                if row["testable"]:
+                    row["power"] = power(book, assumed, teams, row["gain_log_odds"], persons, each, boards, seed)
+                row["error"] = _error(row["power"], boards) if row["testable"] else 0.0
             rows.append(row)
             if tell is not None:
                 tell(row)
+    if len(refused) == len(rows):
+        raise refused[-1]
     return rows
+
+
+def testable(teams: int, blocks: int) -> bool:
+    """Whether any outcome on so many blocks could tell one team from the others."""
+    return any(smallest_p(size, blocks) <= 1 - (1 - LEVEL) ** (size / teams) for size in range(2, teams + 1))
+
+
+def _error(share: float, boards: int) -> float:
+    """Standard error of a share; two more boards each way, so that none or all of a few is not taken for certain."""
+    moved = (share * boards + 2) / (boards + 4)
+    return float((moved * (1 - moved) / (boards + 4)) ** 0.5)
 
 
 COLOURS = ("#1f6f8b", "#c9833e", "#2a9d6f", "#7b4fb3", "#d1495b", "#8a8f98")
@@ -172,13 +193,13 @@ def figure(rows: list[dict[str, Any]], title: str) -> str:
     blocks = sorted({row["blocks"] for row in rows})
 
     def x(value: int) -> float:
-        return 60 + 480 * (blocks.index(value) / max(len(blocks) - 1, 1))
+        return 60.0 + 480 * float(value - blocks[0]) / float(max(blocks[-1] - blocks[0], 1))
 
     def y(value: float) -> float:
         return 300 - 250 * value
 
     parts = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 360" font-family="sans-serif" font-size="13">']
-    parts.append(f'<rect width="680" height="360" fill="#fff"/><text x="60" y="28">{title}</text>')
+    parts.append(f'<rect width="680" height="360" fill="#fff"/><text x="60" y="28">{escape(title)}</text>')
     for value in (0, 0.2, 0.4, 0.6, 0.8, 1):
         dash = ' stroke-dasharray="5 4" stroke="#d1495b"' if value == WANTED else ' stroke="#ddd"'
         parts.append(f'<line x1="60" x2="540" y1="{y(value):.1f}" y2="{y(value):.1f}"{dash}/>')
@@ -186,13 +207,18 @@ def figure(rows: list[dict[str, Any]], title: str) -> str:
     for value in blocks:
         parts.append(f'<text x="{x(value):.1f}" y="320" text-anchor="middle">{value}</text>')
     parts.append('<text x="300" y="345" text-anchor="middle">blocks per person</text>')
+    parts.append('<text transform="translate(18 175) rotate(-90)" text-anchor="middle">power</text>')
+    parts.append(f'<text x="556" y="{y(WANTED) + 4:.1f}" fill="#d1495b">{WANTED:g}: enough</text>')
     for index, number in enumerate(people):
         colour = COLOURS[index % len(COLOURS)]
-        own = [row for row in rows if row["people"] == number]
+        own = [row for row in rows if row["people"] == number and row["power"] is not None]
         line = " ".join(f"{x(row['blocks']):.1f},{y(row['power']):.1f}" for row in own)
         parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts += [
-            f'<circle cx="{x(row["blocks"]):.1f}" cy="{y(row["power"]):.1f}" r="3.5" fill="{colour}"/>' for row in own
-        ]
-        parts.append(f'<text x="556" y="{70 + 22 * index}" fill="{colour}">{number} people</text>')
+        for row in own:
+            at, low, high = x(row["blocks"]), row["power"] - row["error"], row["power"] + row["error"]
+            ends = f'y1="{y(max(low, 0)):.1f}" y2="{y(min(high, 1)):.1f}"'
+            parts.append(f'<line x1="{at:.1f}" x2="{at:.1f}" {ends} stroke="{colour}" stroke-opacity=".5"/>')
+            parts.append(f'<circle cx="{at:.1f}" cy="{y(row["power"]):.1f}" r="3.5" fill="{colour}"/>')
+        who = "person" if number == 1 else "people"
+        parts.append(f'<text x="556" y="{130 + 22 * index}" fill="{colour}">{number} {who}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"

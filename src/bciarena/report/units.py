@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.scoring import Scoring
-from bciarena.contests.trial import Trial, by_block
+from bciarena.contests.trial import Status, Trial, by_block
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -44,6 +44,13 @@ class Units:
         return self.book.scoring.marks_of(self.book, self.trials)
 
     @cached_property
+    def could(self) -> dict[str, Array]:
+        """Marks of what happened, then of what could have: every trial gone right, then wrong; (3 * trials,) each."""
+        pool = [turned(self.book, trial, right) for right in (True, False) for trial in self.trials]
+        more = self.book.scoring.marks_of(self.book, pool)
+        return {name: np.concatenate((column, more[name])) for name, column in self.marks.items()}
+
+    @cached_property
     def sums(self) -> dict[str, Array]:
         """The contest's sums of every block, each of shape (blocks,)."""
         return {name: column[0] for name, column in self.summed(self.marks, np.arange(len(self.trials))[None]).items()}
@@ -63,20 +70,27 @@ class Units:
 
         The contest's own rule for a block is replayed, so that one which stops early stops early here, too.
         """
-        scoring = self.book.scoring
-        if type(scoring).block is Scoring.block:
-            totals = {}
-            for name, column in marks.items():
-                if column.size and (column == column[0]).all():  # the same for every trial, whichever is taken
-                    totals[name] = np.broadcast_to(column[0] * self.sizes, (len(picks), self.sizes.size))
-                else:
-                    totals[name] = np.add.reduceat(np.take(column, picks), self.starts, axis=1)
-            return totals
+        return self.added({name: self._taken(column, picks) for name, column in marks.items()})
+
+    def _taken(self, column: Array, picks: Array) -> Array:
+        if column.size and (column == column[0]).all():  # the same for every trial, whichever is taken
+            return np.broadcast_to(column[0], picks.shape)
+        return np.take(column, picks)
+
+    def added(self, columns: dict[str, Array]) -> dict[str, Array]:
+        """Block sums, each (draws, blocks), of marks given for every draw and trial, each (draws, trials)."""
+        if self.adds_up:
+            return {name: np.add.reduceat(column, self.starts, axis=1) for name, column in columns.items()}
         found = []
         for start, size in zip(self.starts, self.sizes, strict=True):
-            own = picks[:, start : start + size]
-            found.append(scoring.block(self.book, {name: column[own] for name, column in marks.items()}))
+            own = {name: column[:, start : start + size] for name, column in columns.items()}
+            found.append(self.book.scoring.block(self.book, own))
         return {name: np.stack([one[name] for one in found], axis=1) for name in found[0]}
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether a block is the plain sum of its trials."""
+        return type(self.book.scoring).block is Scoring.block
 
     def rates(self, weights: Floats) -> dict[str, Floats]:
         """Score and metrics when each block counts as often as its weight says; weights (draws, blocks)."""
@@ -114,28 +128,28 @@ def restored(book: Rulebook, trials: Sequence[Trial]) -> list[Trial]:
     ]
 
 
-def turned(book: Rulebook, trial: Trial, right: bool) -> Trial:
-    """The trial as it would be had it gone right, or wrong in every respect."""
+def turned(book: Rulebook, trial: Trial, right: bool, length_n: int | None = None) -> Trial:
+    """The trial as it would be had it gone right (in ``length_n`` samples where given), or wrong in every respect."""
+    answer: str | None
+    status: Status
     if trial.status in IDLE:
-        if right:
-            return replace(trial, answer=None, correct=True, status="quiet")
-        return replace(trial, answer=next(iter(book.vocabulary)), correct=False, status="false_positive")
-    if right:
-        return replace(trial, answer=trial.truth, correct=True, status="in_time")
-    return replace(trial, answer=None, correct=False, status="missing")
+        answer, status = (None, "quiet") if right else (next(iter(book.vocabulary)), "false_positive")
+    else:
+        answer, status = (trial.truth, "in_time") if right else (None, "missing")
+    length_n = trial.length_n if length_n is None or trial.length_n is None else length_n
+    # Not dataclasses.replace: three times as slow, and a run turns each of its trials several times.
+    return Trial(trial.subject, trial.block, trial.trial, trial.truth, answer, right, length_n, status, trial.rate)
 
 
 def extremes(units: Units) -> dict[str, tuple[float, float]]:
     """The least and the most each rate can be on these trials: all wrong, and all right at the shortest time."""
     book = units.book
     floor_n = max(book.packet_n, round(book.floor_s * book.rate))
-    fastest = [
-        replace(one, length_n=floor_n) if one.length_n is not None else one
-        for one in (turned(book, trial, True) for trial in units.trials)
-    ]
     ends = []
-    for trials in (fastest, [turned(book, trial, False) for trial in units.trials]):
-        whole = replace(units, trials=trials)
+    for right in (True, False):
+        whole = replace(
+            units, trials=[turned(book, trial, right, floor_n if right else None) for trial in units.trials]
+        )
         ends.append(whole.rates(np.ones((1, units.sizes.size))))
     found = {name: (float(ends[0][name][0]), float(ends[1][name][0])) for name in ends[0]}
     return {name: (min(pair), max(pair)) for name, pair in found.items()} | dict.fromkeys(

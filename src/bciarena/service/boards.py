@@ -9,8 +9,6 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from statistics import NormalDist
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,9 +17,10 @@ from sqlalchemy.orm import Session
 
 from bciarena.contests import Rulebook
 from bciarena.contests import rulebook as find_rulebook
+from bciarena.report.choosing import Z95, block_error, chosen_low, luck_of
 from bciarena.report.part import part_of
 from bciarena.report.ranking import Place, places
-from bciarena.report.statistics import people_interval
+from bciarena.report.statistics import SMALLEST, people_interval
 from bciarena.service.models import Phase, Result, Submission, Team
 
 T = TypeVar("T")
@@ -72,6 +71,7 @@ class Board:
     unit: str
     rows: tuple[Row, ...]
     counts: str
+    few: bool  # whether someone has fewer than three blocks
 
     @property
     def untested(self) -> bool:
@@ -174,16 +174,17 @@ def make_board(session: Session, phase: Phase) -> Board:
         tries = runs if phase.counts == "best" else 1
         low, high = result.low, result.high
         new_low, new_high = for_new_people(book, result)
-        lucky = None if tries < 2 or low is None else _expected_best(tries) * (high - low) / (2 * _bound(1))
         rows.append(
             Row(
                 rank if place else None, place and place.first, place and place.last, place and place.p,
                 place is not None and place.tested, result.team_id, team, house, result.submission_id, result.score,
-                _chosen(result.score, low, tries), high, _chosen(result.score, new_low, tries), new_high, lucky,
+                chosen_low(result.score, low, tries), high, chosen_low(result.score, new_low, tries), new_high,
+                luck_of(_error(book, result) if tries > 1 else None, tries),
                 result.metrics, result.verdict, at, runs, tuple(past.get(result.team_id, ())),
             )
         )  # fmt: skip
-    return Board(phase.revision, book.id, part_of(book).columns, book.unit, tuple(rows), phase.counts)
+    few = any(len(row[0].blocks or ()) < SMALLEST for row in found)
+    return Board(phase.revision, book.id, part_of(book).columns, book.unit, tuple(rows), phase.counts, few)
 
 
 def _places(book: Rulebook, results: list[Result]) -> list[Place]:
@@ -215,32 +216,27 @@ def _blocks(result: Result) -> list[tuple[int, int]] | None:
     return [(block["subject"], block["block"]) for block in result.blocks]
 
 
+def _sums(result: Result) -> dict[str, Any]:
+    """The sums of a result's blocks, each (1, blocks)."""
+    return {name: np.array([[block["sums"][name] for block in result.blocks]]) for name in result.blocks[0]["sums"]}
+
+
 def for_new_people(book: Rulebook, result: Result) -> tuple[float | None, float | None]:
     """The 95 % interval for new people: never narrower than the one for the same people."""
     blocks = _blocks(result)
     if not blocks or result.low is None or result.high is None:
         return None, None
-    sums = {name: np.array([[block["sums"][name] for block in result.blocks]]) for name in result.blocks[0]["sums"]}
-    found = people_interval(book, sums, np.array([subject for subject, _ in blocks]), result.score)
+    found = people_interval(book, _sums(result), np.array([subject for subject, _ in blocks]), result.score)
     return (None, None) if found is None else (min(found[0], result.low), max(found[1], result.high))
 
 
-def _bound(tries: int) -> float:
-    """The normal quantile that is valid for the best of several runs (Bonferroni)."""
-    return NormalDist().inv_cdf(1 - 0.025 / tries)
-
-
-def _chosen(score: float, low: float | None, tries: int) -> float | None:
-    """A lower end that is valid for the best of several runs as well."""
-    return None if low is None else max(0.0, score - (score - low) * _bound(tries) / _bound(1))
-
-
-@cache
-def _expected_best(tries: int) -> float:
-    """The mean of the largest of ``tries`` standard normal numbers."""
-    x = np.linspace(-8, 8, 4001)
-    upto = np.array([NormalDist().cdf(value) for value in x]) ** tries
-    return float(8 - np.trapezoid(upto, x))
+def _error(book: Rulebook, result: Result) -> float | None:
+    """The standard error of a score; from its interval where there are too few blocks, or no sums were kept."""
+    if result.low is None or result.high is None:
+        return None
+    blocks = _blocks(result)
+    found = block_error(book, _sums(result), np.array([subject for subject, _ in blocks])) if blocks else None
+    return (result.high - result.low) / (2 * Z95) if found is None else found
 
 
 def _history(session: Session, phase: Phase) -> dict[int, list[float]]:

@@ -21,8 +21,9 @@ from bciarena.service.models import Entry, Phase, Result, Submission, Team, Vers
 def board_csv(session: Session, phase: Phase) -> str:
     """Every submission of a phase, one row each, with its result and whether it counts.
 
-    ``low`` and ``high`` are the run's own 95 % interval for new blocks of the same people, ``new_people_low`` and
-    ``new_people_high`` the one for new people; neither allows for choosing the best of several runs.
+    ``same_people_low`` and ``same_people_high`` are the run's own 95 % interval for new blocks of the same people,
+    ``new_people_low`` and ``new_people_high`` the one for new people; neither allows for choosing the best of
+    several runs.
     """
     book = find_rulebook(phase.contest.rulebook)
     columns = part_of(book).columns
@@ -39,8 +40,9 @@ def board_csv(session: Session, phase: Phase) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(
-        ["submission", "team", "entry", "version", "submitted_utc", "job_state", "verdict", "rulebook", "score", "low",
-         "high", *columns, "sandbox", "ranked", "disqualified", "new_people_low", "new_people_high"]
+        ["submission", "team", "entry", "version", "submitted_utc", "job_state", "verdict", "rulebook", "score",
+         "same_people_low", "same_people_high", *columns, "sandbox", "ranked", "disqualified",
+         "new_people_low", "new_people_high"]
     )  # fmt: skip
     for submission, team, entry, number, state, result in session.execute(query):
         at = datetime.datetime.fromtimestamp(submission.created_at, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
