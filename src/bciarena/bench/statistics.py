@@ -260,7 +260,7 @@ def main(
     lines += _head("contest", ["board's interval", "run's own", "choosing added (SD)", "the board says (SD)"])
     for book in books:
         text = audit.shown("{score:.3f} | {plain:.3f} | {added:.1f} | {told:.1f}", best_of, book, "usual", (2, 2))
-        lines.append(_row(book.name, text.split(" | ")))
+        lines.append(_row(book.name, text.split(" | ") if " | " in text else [text] * 4))
     lines += _tables_of_boards(audit, books, limited)
     errors = [one["error"] for one in audit.found if "error" in one] or [0.0]
     lines += [
