@@ -1,11 +1,13 @@
 """The pooled classifier, and the motor-imagery model fed whole blocks or packets."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
 from bciarena.decoders.motor import MotorSetup, MotorStream, cut_trials
-from bciarena.decoders.motor_model import MotorModel, MotorPlayer, TrainingBlock
+from bciarena.decoders.motor_model import MotorModel, MotorPlayer, TrainingBlock, choose_setup
 from bciarena.decoders.pooled import PooledRidge
 from bciarena.decoders.stopping import Itr
 from bciarena.errors import BadInput
@@ -25,6 +27,12 @@ def test_pooled_ridge_equals_ridge_on_copied_features():
     for s in (1, 2):
         np.testing.assert_allclose(model.decision_function(x[who == s], s), plain.predict(wide[who == s]), atol=1e-9)
     np.testing.assert_allclose(model.weights(99), plain.coef_[:, :5].T, atol=1e-9)
+    fold = np.arange(40) // 20
+    left_out = PooledRidge(own=2.0, ridge=0.1).fit(x, y, who, fold).left_out_
+    half = PooledRidge(own=2.0, ridge=0.1).fit(x[20:], y[20:], who[20:])
+    np.testing.assert_allclose(
+        left_out[:20][who[:20] == 1], half.decision_function(x[:20][who[:20] == 1], 1), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,21 +94,48 @@ def play(model, person, given, spoil=None):
     return np.array(answers)
 
 
-def test_packets_and_whole_blocks_give_the_same_features():
+@pytest.mark.parametrize("setup", [SETUP, replace(SETUP, slow_from=-50, power_from=-43)])
+def test_packets_and_whole_blocks_give_the_same_features(setup):
+    """Also where the look goes back beyond the block's beginning: 50 packets, when the first trial begins at 30."""
     given = block(1)
-    slow, covs = cut_trials(SETUP, given.eeg, given.starts_n)
-    stream = MotorStream(SETUP)
+    slow, covs = cut_trials(setup, given.eeg, given.starts_n)
+    stream = MotorStream(setup)
     trial = 0
     for i in range(given.eeg.shape[1] // 10):
         stream.push(given.eeg[:, 10 * i : 10 * i + 10])
         if trial > 0 and stream.used in SETUP.times:
             j = SETUP.times.index(stream.used)
             np.testing.assert_allclose(stream.covariance(stream.used), covs[trial - 1, j], rtol=2e-4, atol=1e-4)
-            np.testing.assert_allclose(stream.slow(stream.used), slow[trial - 1, : stream.used], atol=1e-9)
+            seen = stream.slow(stream.used)
+            np.testing.assert_allclose(seen, slow[trial - 1, : len(seen)], atol=1e-9)
         if trial < 15 and 10 * (i + 1) == given.starts_n[trial]:
             stream.start_trial()
             trial += 1
     assert trial == 15
+
+
+def test_evidence_before_the_onset_is_found_by_rehearsal():
+    """Onset codes 2 s after what tells the classes apart: looking back is chosen, and answers come at once."""
+
+    def later(given):
+        eeg, rng = given.eeg.copy(), np.random.default_rng(0)
+        for start in given.starts_n:  # one second of response, and nothing at the onset itself
+            eeg[:, start + 250 : start + 1000] = rng.standard_normal((6, 750)) * 5
+        return TrainingBlock(eeg, given.starts_n + 500, given.labels)
+
+    onset = replace(SETUP, times=(1, 5, 10, 25, 45))
+    back = replace(onset, slow_from=-50, power_from=-43)
+    moved = {n: [later(block(10 * n + b)) for b in range(3)] for n in (1, 2)}
+    objective = Itr(3, rest_s=0.5)
+    chosen, told = choose_setup([onset, back, onset], objective, moved)
+    assert chosen == back
+    assert told[1] > 2 * told[0] == 2 * told[2]
+    fitted = MotorModel(back, objective).fit(moved)
+    given = later(block(77))
+    answers = play(fitted, 1, given)
+    assert np.mean(answers[:, 0] == given.labels) > 0.85
+    assert answers[:, 1].mean() < 0.3
+    assert set(fitted.expected_["people"]) == {1, 2}
 
 
 def test_plays_a_known_person_and_a_stranger(model):

@@ -27,6 +27,7 @@ from bciarena.errors import BadInput
 from bciarena.inprocess import InProcess
 from bciarena.match import Player, Progress
 from bciarena.recording import Recording, open_recording, open_sets
+from bciarena.recording.write import write_contest
 from bciarena.report.statistics import intervals
 from bciarena.runs import RunFolder, run_match
 
@@ -46,6 +47,7 @@ class Track(NamedTuple):
     people: int = 0
     short: bool = False
     idle: bool = False
+    layout: Callable[[Any], Any] | None = None
 
     @property
     def digest(self) -> str:
@@ -111,7 +113,7 @@ def _real(data: Path) -> Iterator[Track]:
         for one in bench_of(name).real:
             train = data / one.train if one.train else None
             title = one.name if one.idle else f"{name}, {one.name}"
-            yield Track(title, name, train, data / one.test, short=one.short, idle=one.idle)
+            yield Track(title, name, train, data / one.test, short=one.short, idle=one.idle, layout=one.layout)
 
 
 def _code(track: Track, name: str) -> str:
@@ -120,6 +122,8 @@ def _code(track: Track, name: str) -> str:
 
     rooms = ("simulator", "protocol") if track.test is None else ()
     made = code_digest(path for room in rooms for path in (HOME / room).rglob("*.py"))
+    if track.layout is not None:
+        made += code_digest([Path(inspect.getfile(track.layout))])
     if name.startswith("@"):
         return key_of(made, code_digest(find_reference(name).folder.rglob("*.py")))
     kinds = [kind for kind in bench_of(track.challenge).peers[name].__mro__ if kind.__module__.startswith("bciarena")]
@@ -128,6 +132,16 @@ def _code(track: Track, name: str) -> str:
 
 def _prepared(track: Track, place: Path) -> Track:
     """The track with its folders: simulated ones made, a training folder without the set that is judged."""
+    if track.layout is not None:
+        assert track.train is not None
+        assert track.test is not None
+        for part, source in (("train", track.train), ("test", track.test)):
+            for subject, number, block in open_recording(source):
+                data = track.layout(np.concatenate([block.eeg, block.trigger_row[None]]))
+                path = place / part / f"S{subject:02d}" / f"block_{number}.npz"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_contest(path, data, block.rate, block.channels)
+        return track._replace(train=place / "train", test=place / "test")
     if track.test is not None:
         if track.train is None or track.test.parent != track.train:
             return track

@@ -9,7 +9,7 @@ contest releases none, set on development recordings in the peer's favour.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ class RealTrack(NamedTuple):
     test: str
     short: bool = False  # so short that slow peers can play it
     idle: bool = False  # nobody spells: alarms per minute are reported
+    layout: Callable[[Array], Array] | None = None  # what each block's samples and trigger row are made into first
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,11 @@
 
 Two experts look at a trial. The *slow* one sees the potentials below 10 Hz from the cue on (evoked responses,
 readiness potentials; fast but weak), the *power* one the covariance between 8 and 30 Hz (desynchronisation over the
-motor cortex; slow but strong), as a tangent vector at the person's own mean. Each is a :class:`PooledRidge` per
-decision time over everyone's trials; :class:`~bciarena.decoders.evidence.LogPool` weights the two over time.
+motor cortex; slow but strong), as a tangent vector at the person's own mean. The cue may stand before the trial's
+onset code: what the stream brought before the code costs no time, so both may begin to look there
+(``slow_from``, ``power_from``; :func:`~bciarena.decoders.motor_model.choose_setup` finds out where).
+Each is a :class:`PooledRidge` per decision time over everyone's trials;
+:class:`~bciarena.decoders.evidence.LogPool` weights the two over time.
 """
 
 from __future__ import annotations
@@ -37,11 +40,14 @@ class MotorSetup:
         Decision times in packets after the trial's start.
     slow_hz, slow_order
         Band of the slow potentials; gentle edges, since a steep high-pass distorts a step.
+    slow_from, slow_n : int
+        Packet after the trial's start (negative: before it) where slow potentials begin to be looked at, and for how
+        many packets.
     power_hz : tuple of bands
         Bands whose covariance is taken.
     power_from, power_least : int
-        Packet after the trial's start where the covariance window begins; its least length (early on it reaches back
-        before the start).
+        Packet after the trial's start (negative: before it) where the covariance window begins; its least length
+        (early on it reaches back before the start).
     shrink, ridge : float
         Shrinkage of a window's covariance; ridge of the whitening.
     """
@@ -52,6 +58,8 @@ class MotorSetup:
     times: tuple[int, ...]
     slow_hz: tuple[float, float] = (0.3, 10.0)
     slow_order: int = 1
+    slow_from: int = 0
+    slow_n: int = 50
     power_hz: tuple[tuple[float, float], ...] = ((8.0, 30.0),)
     power_from: int = 7
     power_least: int = 10
@@ -72,6 +80,15 @@ class MotorSetup:
     def window(self, time: int) -> tuple[int, int]:
         """First and end packet of the covariance window at a decision time, counted from the trial's start."""
         return min(self.power_from, time - self.power_least), time
+
+    def slow_window(self, time: int) -> tuple[int, int]:
+        """First and end packet of the slow potentials at a decision time, counted from the trial's start."""
+        return self.slow_from, min(time, self.slow_from + self.slow_n)
+
+    @property
+    def before(self) -> int:
+        """Packets before the trial's start that are looked at."""
+        return max(self.power_least - min(self.times), -self.power_from, -self.slow_from, 0)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers for JSON."""
@@ -96,7 +113,7 @@ class MotorStream:
         self.setup = setup
         self._rows = np.array(setup.rows)
         self._filters = setup.filters()
-        self._keep = max(setup.times) + setup.power_least + 2
+        self._keep = max(setup.times) + setup.before + 2
         self.restart()
 
     def restart(self) -> None:
@@ -134,8 +151,10 @@ class MotorStream:
         return self._count - self._start
 
     def slow(self, time: int) -> Floats:
-        """Slow potentials of the trial's first ``time`` packets, shape (time, channels)."""
-        return self._slow[np.arange(self._start, self._start + time) % self._keep]
+        """Slow potentials at a decision time, shape (packets, channels); zero before the block's beginning."""
+        first, end = self.setup.slow_window(time)
+        at = np.arange(self._start + first, self._start + end)
+        return np.asarray(np.where(at[:, None] >= 0, self._slow[at % self._keep], 0.0))
 
     def covariance(self, time: int) -> Floats:
         """Covariances at a decision time, shape (bands, channels, channels)."""
@@ -160,31 +179,36 @@ def cut_trials(
 
     Returns
     -------
-    slow : array, shape (trials, last time, channels)
+    slow : array, shape (trials, slow packets, channels)
     covs : array, shape (trials, times, bands, channels, channels)
     """
     rows = np.asarray(eeg[np.array(setup.rows)])
     last = max(setup.times)
-    before = 0 if fresh else setup.power_least
+    before = 0 if fresh else setup.before
     begin = starts_n // setup.packet_n
-    if len(begin) == 0 or (begin.max() + last) * setup.packet_n > rows.shape[1] or begin.min() < before:
+    if len(begin) == 0 or (begin.max() + last) * setup.packet_n > rows.shape[1] or begin.min() < 0:
         raise BadInput("a trial lies too near the beginning or the end of its block")
     if not fresh:
         whole = rows.shape[1] // setup.packet_n * setup.packet_n
         block = setup.filters().push(_referenced(rows[:, :whole]))
-    slow = np.empty((len(begin), last, len(rows)))
+        missing = max(0, before - int(begin.min()))  # a block may begin less than that before its first trial
+        block = np.pad(block, ((0, 0), (0, 0), (missing * setup.packet_n, 0)))
+        begin = begin + missing
+    first, end = setup.slow_window(last)
+    slow = np.empty((len(begin), end - first, len(rows)))
     covs = np.empty((len(begin), len(setup.times), len(setup.power_hz), len(rows), len(rows)), np.float32)
     for i, k in enumerate(begin):
         span = slice((k - before) * setup.packet_n, (k + last) * setup.packet_n)
         out = setup.filters().push(_referenced(rows[:, span])) if fresh else block[:, :, span]
         packets = out.reshape(*out.shape[:2], -1, setup.packet_n).transpose(2, 0, 1, 3)
-        slow[i] = packets[before:, 0].mean(axis=-1)
+        slow[i] = packets[before + first : before + end, 0].mean(axis=-1)
         power = packets[:, 1:]
         summed = np.cumsum(power @ power.transpose(0, 1, 3, 2) / setup.packet_n, axis=0)
         summed = np.concatenate([np.zeros_like(summed[:1]), summed])  # summed[j]: packets before j
         for j, time in enumerate(setup.times):
-            first, end = (p + before for p in setup.window(time))
-            covs[i, j] = (summed[end] - summed[first]) / (end - first)
+            window = [p + before for p in setup.window(time)]
+            window[0] = max(window[0], 0 if fresh else missing + before - k)
+            covs[i, j] = (summed[window[1]] - summed[window[0]]) / (window[1] - window[0])
     return slow, covs
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ Ints = NDArray[np.int64]
 SLOW_RIDGE, POWER_RIDGE = 1.0, 0.3
 STRANGER = 0
 SLOW_WHITENING = 0.3  # slow potentials are whitened gently: their strong directions (eyes, cue) carry the answer
+PROMISE_FOLDS = 3
+ENOUGH, LOOKS_APART = 200, 3  # trials that setups are compared on; of the decision times every third
 INERTIA = 15.0  # weight of training, in trials, against the run when scores are recentred
 
 
@@ -42,7 +45,7 @@ class PersonModel:
     Attributes
     ----------
     white : array, shape (bands, channels, channels)
-    slow : array, shape (times, last slow packet, channels, classes)
+    slow : array, shape (times, slow packets, channels, classes)
     power : array, shape (times, tangent features, classes)
     offset : array, shape (2, times, classes)
         Score of the person's mean trial, slow and power.
@@ -62,38 +65,33 @@ class MotorModel:
     setup : MotorSetup
     objective : Objective
         The score that the stopping policy is fitted for.
-    slow_until : int
-        Packets after which slow potentials are no longer used.
     own : float
         See :class:`PooledRidge`.
     """
 
-    def __init__(self, setup: MotorSetup, objective: Objective | None = None, slow_until: int = 50, own: float = 1.0):
+    def __init__(self, setup: MotorSetup, objective: Objective | None = None, own: float = 1.0):
         self.setup = setup
         self.objective = objective
-        self.slow_until = min(slow_until, max(setup.times))
         self.own = own
 
     def fit(self, people: Mapping[int, Sequence[TrainingBlock]]) -> MotorModel:
         """Fit on every person's blocks; numbers are the subjects' numbers (1, 2, ...)."""
-        data = _Features(self.setup, people, self.slow_until)
+        data = _Features(self.setup, people)
         self.classes_: Ints = data.classes
         times = range(len(self.setup.times))
         scores = np.zeros((2, len(data.labels), len(self.setup.times), len(self.classes_)))
         slow: list[PooledRidge] = []
         power: list[PooledRidge] = []
         for j in times:
-            for expert, (x, ridge, kept) in enumerate(
-                ((data.slow_at(j), SLOW_RIDGE, slow), (data.power_at(j), POWER_RIDGE, power))
-            ):
-                model = PooledRidge(self.own, ridge)
-                for fold in np.unique(data.fold):
-                    out = data.fold == fold
-                    model.fit(x[~out], data.labels[~out], data.person[~out])
-                    for person in np.unique(data.person[out]):
-                        rows = out & (data.person == person)
-                        scores[expert, rows, j] = model.decision_function(x[rows], int(person))
-                kept.append(model.fit(x, data.labels, data.person))
+            same = j > 0 and len(set(map(self.setup.slow_window, self.setup.times[j - 1 : j + 1]))) == 1
+            if same:  # nothing of the slow potentials has been added
+                slow.append(slow[-1])
+            else:
+                slow.append(PooledRidge(self.own, SLOW_RIDGE))
+                slow[-1].fit(data.slow_at(j), data.labels, data.person, data.fold)
+            power.append(PooledRidge(self.own, POWER_RIDGE))
+            power[-1].fit(data.power_at(j), data.labels, data.person, data.fold)
+            scores[:, :, j] = slow[-1].left_out_, power[-1].left_out_
         self.people_ = {
             n: data.person_model(n, [m.weights(n) for m in slow], [m.weights(n) for m in power])
             for n in (STRANGER, *people)
@@ -111,7 +109,7 @@ class MotorModel:
             }
             posteriors = self._in_block_order(posteriors, data)
             self.policy_ = fit_policy(posteriors, truth, self.setup.times_s, self.objective, group=data.person)
-            self.expected_ = self._expected(posteriors, truth, data)
+            self.expected_ = self._promise(scores, truth, data)
         return self
 
     def save(self, folder: str | Path) -> None:
@@ -119,7 +117,6 @@ class MotorModel:
         about = {
             "setup": self.setup.to_dict(),
             "classes": self.classes_.tolist(),
-            "slow_until": self.slow_until,
             "pool": self.pool_.to_dict(),
             "policy": self.policy_.to_dict(),
             "per_class": self.per_class_,
@@ -131,7 +128,7 @@ class MotorModel:
     def load(cls, folder: str | Path) -> MotorModel:
         """Read what :meth:`save` wrote."""
         about, people = read_model(folder, "motor")
-        model = cls(MotorSetup.from_dict(about["setup"]), slow_until=about["slow_until"])
+        model = cls(MotorSetup.from_dict(about["setup"]))
         model.classes_ = np.array(about["classes"])
         model.pool_ = LogPool.from_dict(about["pool"])
         model.policy_ = StoppingPolicy.from_dict(about["policy"])
@@ -154,19 +151,50 @@ class MotorModel:
                     balance.update(posteriors[i, -1])
         return out
 
-    def _expected(self, posteriors: Floats, truth: Ints, data: _Features) -> dict[str, float]:
-        """What the policy reached on training trials left out: for the user's information only."""
-        answer, length = self.policy_.play(posteriors, self.setup.times_s)
+    def _promise(self, scores: Floats, truth: Ints, data: _Features) -> dict[str, Any]:
+        """What a match may be expected to give: blocks that neither experts, weights nor policy were fitted on."""
         assert self.objective is not None
-        each = [
-            self.objective(truth[data.person == n], answer[data.person == n], length[data.person == n])
+        answer, length = np.empty(len(truth), np.int64), np.empty(len(truth))
+        parts = data.fold % PROMISE_FOLDS
+        for out in (parts == part for part in np.unique(parts)):
+            pool = LogPool().fit(scores[:, ~out], truth[~out], self.setup.times_s)
+            posteriors = self._in_block_order(pool.posteriors(scores, self.setup.times_s), data)
+            policy = fit_policy(
+                posteriors[~out], truth[~out], self.setup.times_s, self.objective, group=data.person[~out]
+            )
+            answer[out], length[out] = policy.play(posteriors[out], self.setup.times_s)
+        people = {
+            int(n): self.objective(truth[data.person == n], answer[data.person == n], length[data.person == n])
             for n in np.unique(data.person)
-        ]
+        }
         return {
-            "score": float(np.mean(each)),
+            "score": float(np.mean(list(people.values()))),
             "accuracy": float(np.mean(answer == truth)),
             "mean_length_s": float(length.mean()),
+            "people": people,
         }
+
+
+def choose_setup(
+    setups: Sequence[MotorSetup], objective: Objective, people: Mapping[int, Sequence[TrainingBlock]]
+) -> tuple[MotorSetup, list[float]]:
+    """The setup that serves best on blocks left out, and what each would give.
+
+    All people of a set went through the same experiment, so one setup is chosen for all of them. Each is tried at a
+    few decision times, on a part of the people where there are many. The first is kept unless another is better by
+    more than the standard error over people of the difference.
+    """
+    trials = sum(len(b.labels) for blocks in people.values() for b in blocks)
+    few = {n: people[n] for n in list(people)[:: max(1, trials // ENOUGH)]}
+    each = []
+    for setup in setups:
+        coarse = replace(setup, times=(*setup.times[::LOOKS_APART],))
+        told = MotorModel(coarse, objective).fit(few).expected_["people"]
+        each.append([told[n] for n in few])
+    gain = np.array(each) - each[0]
+    doubt = gain.std(axis=1) / np.sqrt(len(few))
+    best = int(np.argmax(np.where(gain.mean(axis=1) > doubt, gain.mean(axis=1), 0.0)))
+    return setups[best], [float(np.mean(row)) for row in each]
 
 
 class MotorPlayer:
@@ -223,7 +251,7 @@ class MotorPlayer:
 
     def _score(self, j: int) -> Floats:
         time = self.model.setup.times[j]
-        slow = self.stream.slow(min(time, self.model.slow_until))
+        slow = self.stream.slow(time)
         vector = tangent(self.model.setup, self.stream.covariance(time), self._mine.white)
         scores = np.stack(
             [
@@ -252,11 +280,10 @@ class MotorPlayer:
 class _Features:
     """Everyone's features, stacked over people and blocks."""
 
-    def __init__(self, setup: MotorSetup, people: Mapping[int, Sequence[TrainingBlock]], slow_until: int) -> None:
+    def __init__(self, setup: MotorSetup, people: Mapping[int, Sequence[TrainingBlock]]) -> None:
         if not people:
             raise BadInput("no training blocks")
         self.setup = setup
-        self.slow_until = slow_until
         self.classes: Ints = np.unique(np.concatenate([b.labels for blocks in people.values() for b in blocks]))
         if len(self.classes) < 2:
             raise BadInput(f"two classes are needed, the training trials hold only {self.classes.tolist()}")
@@ -271,7 +298,7 @@ class _Features:
                 if np.sum(mine == k) < 2:
                     raise BadInput(f"subject {n} has {np.sum(mine == k)} training trials of class {k}; needs 2 or more")
             cut = [cut_trials(setup, np.asarray(b.eeg), b.starts_n) for b in blocks]
-            potentials = np.concatenate([c[0] for c in cut])[:, :slow_until]
+            potentials = np.concatenate([c[0] for c in cut])
             covs = np.concatenate([c[1] for c in cut])
             mean_covs.append(covs[:, -1].mean(axis=0))
             self.white[n] = mean_whitening(setup, covs[:, -1])
@@ -301,7 +328,8 @@ class _Features:
 
     def slow_at(self, j: int) -> Floats:
         """Slow features at decision time j, (trials, packets * channels)."""
-        part = self.slow[:, : min(self.setup.times[j], self.slow_until)]
+        first, end = self.setup.slow_window(self.setup.times[j])
+        part = self.slow[:, : end - first]
         return part.reshape(len(part), -1).astype(float)
 
     def power_at(self, j: int) -> Floats:
@@ -311,7 +339,7 @@ class _Features:
     def person_model(self, n: int, slow: Sequence[Floats], power: Sequence[Floats]) -> PersonModel:
         """Weights folded with the person's whitening and mean, so that playing is two products."""
         channels, k = len(self.setup.rows), len(self.classes)
-        folded = np.zeros((len(slow), self.slow_until, channels, k), np.float32)
+        folded = np.zeros((len(slow), self.slow.shape[1], channels, k), np.float32)
         offset = np.zeros((2, len(slow), k))
         for j, (s, p) in enumerate(zip(slow, power, strict=True)):
             weights = s.reshape(-1, channels, k)

@@ -29,6 +29,8 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     shared_ : array, shape (features, classes)
     own_ : dict, person -> array, shape (features, classes)
+    left_out_ : array, shape (trials, classes)
+        Scores of each trial by weights fitted without its fold; only where folds were given.
 
     References
     ----------
@@ -39,8 +41,13 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.own = own
         self.ridge = ridge
 
-    def fit(self, X: ArrayLike, y: ArrayLike, person: ArrayLike | None = None) -> PooledRidge:
-        """Fit on features (trials, features), centred per person, labels (trials,) and persons (trials,)."""
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, person: ArrayLike | None = None, fold: ArrayLike | None = None
+    ) -> PooledRidge:
+        """Fit on features (trials, features), centred per person, labels (trials,) and persons (trials,).
+
+        With ``fold`` (trials,) every trial is also scored by a fit without its fold, see ``left_out_``.
+        """
         x, labels = np.asarray(X, dtype=float), np.asarray(y)
         who = np.zeros(len(labels), dtype=int) if person is None else np.asarray(person)
         if x.ndim != 2 or len(x) != len(labels) or len(who) != len(labels):
@@ -52,13 +59,21 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise BadInput(f"two classes are needed, got only {self.classes_.tolist()}")
         goal = (labels[:, None] == self.classes_[None]).astype(float) - 1 / len(self.classes_)
         kernel = (x @ x.T) * (1 + self.own * (who[:, None] == who[None]))
-        scale = np.trace(kernel) / len(x)
-        if scale <= 0:
+        if np.trace(kernel) <= 0:
             raise BadInput("all features are zero")
-        dual = np.linalg.solve(kernel + self.ridge * scale * np.eye(len(x)), goal)
+        dual = self._dual(kernel, goal)
+        if fold is not None:
+            folds = np.asarray(fold)
+            self.left_out_: Floats = np.zeros_like(goal)
+            for out in (folds == f for f in np.unique(folds)):
+                self.left_out_[out] = kernel[out][:, ~out] @ self._dual(kernel[~out][:, ~out], goal[~out])
         self.shared_: Floats = x.T @ dual
         self.own_: dict[int, Floats] = {int(s): self.own * (x[who == s].T @ dual[who == s]) for s in np.unique(who)}
         return self
+
+    def _dual(self, kernel: Floats, goal: Floats) -> Floats:
+        scale = np.trace(kernel) / len(kernel)
+        return np.linalg.solve(kernel + self.ridge * scale * np.eye(len(kernel)), goal)
 
     def weights(self, person: int | None = None) -> Floats:
         """Weights (features, classes) for a person, or for an unknown one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bciarena.bench.peers import Bench, CspLda, RealTrack, TangentSpace, Windowed
+from bciarena.contests.imagery.layouts import cue_before, cue_cut_out
 from bciarena.contests.imagery.rules import CLASSES, RELEASED
 
 
@@ -35,7 +36,11 @@ class AugmentedCovariance(_Hands):
 
 BENCH = Bench(
     people=4,
-    real=(RealTrack("real", "imagery/train", "imagery/test"),),
+    real=(
+        RealTrack("real", "imagery/train", "imagery/test"),
+        RealTrack("real, cue 2 s before the onset", "imagery/train", "imagery/test", layout=cue_before),
+        RealTrack("real, cue cut out", "imagery/train", "imagery/test", layout=cue_cut_out),
+    ),
     peers={
         "CSP + LDA (MNE)": HandsCspLda,
         "tangent space + LR (pyriemann)": HandsTangentSpace,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bciarena.decoders.motor import MotorSetup
-from bciarena.decoders.motor_model import MotorModel, TrainingBlock
+from bciarena.decoders.motor_model import MotorModel, TrainingBlock, choose_setup
 from bciarena.decoders.stopping import Itr
 from bciarena.errors import BadInput
 from bciarena.recording import open_recording
@@ -11,7 +11,14 @@ from bciarena.recording import open_recording
 PACKET_N = 10
 SCALP = tuple(range(59))
 # Every second packet while answers pay most, then more rarely; the last one below 4 s.
-TIMES = (*range(5, 40, 2), *range(43, 98, 6), 98)
+TIMES = (*range(1, 24, 2), 26, 29, 32, 36, 40, 46, 53, 61, 70, 80, 89, 98)
+# Where the cue may stand: slow potentials are looked at from there on, power from a little later (in packets of 40 ms).
+VIEWS = {
+    "a cue at the onset": {"slow_from": 0, "power_from": 7},
+    "imagery under way at the onset": {"slow_from": 0, "power_from": 0},
+    "a cue 1 s before the onset": {"slow_from": -25, "power_from": -18},
+    "a cue 2 s before the onset": {"slow_from": -50, "power_from": -43},
+}
 
 
 def train(data: str, out: str) -> None:
@@ -26,11 +33,16 @@ def train(data: str, out: str) -> None:
             raise BadInput(f"{block.source}: no trial (codes 201-203) with 4 s of data; is this a training block?")
         labelled = TrainingBlock(np.asarray(block.eeg), starts[inside], codes[at[inside]])
         people.setdefault(number, []).append(labelled)
-    setup = MotorSetup(rate=250, packet_n=PACKET_N, rows=SCALP, times=TIMES)
-    model = MotorModel(setup, Itr(3, rest_s=0.5)).fit(people)
+    objective = Itr(3, rest_s=0.5)
+    setups = [MotorSetup(rate=250, packet_n=PACKET_N, rows=SCALP, times=TIMES, **view) for view in VIEWS.values()]
+    setup, tried = choose_setup(setups, objective, people)
+    for name, score, kind in zip(VIEWS, tried, setups, strict=True):
+        print(f"{name}: {score:.1f} bits/min at a few looks{', chosen' if kind == setup else ''}", flush=True)
+    model = MotorModel(setup, objective).fit(people)
     model.save(out)
     told = model.expected_
     print(
         f"{len(people)} people; on blocks left out: {told['score']:.1f} bits/min, accuracy {told['accuracy']:.2f}, "
-        f"answers after {told['mean_length_s']:.2f} s"
+        f"answers after {told['mean_length_s']:.2f} s; "
+        + ", ".join(f"S{n:02d} {score:.1f}" for n, score in told["people"].items())
     )

@@ -39,10 +39,10 @@ def train(data: str, out: str) -> None:
         spare = spare[spare + 6 * RATE < block.samples]
         idle = labels == IDLE
         parts.setdefault(number, []).append((labelled.eeg, at[~idle], labels[~idle], at[idle], spare))
-    setup = MotorSetup(rate=RATE, packet_n=PACKET_N, rows=SCALP, times=TIMES)
+    setup = MotorSetup(rate=RATE, packet_n=PACKET_N, rows=SCALP, times=TIMES, slow_n=1)
     # Idle samples are between trials and follow no cue, so potentials evoked by the cue would distinguish them for
     # the wrong reason: only band power is used.
-    model = MotorModel(setup, Target(), slow_until=1).fit(people)
+    model = MotorModel(setup, Target()).fit(people)
     model.per_class_ = []  # the classes of a match's block are not balanced
     model.save(out)
     told = model.expected_

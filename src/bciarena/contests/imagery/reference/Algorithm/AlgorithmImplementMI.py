@@ -1,6 +1,7 @@
 """Slow potentials and band power, weighted over time; answers as soon as that pays in bits per minute.
 
-The model in ``model/`` was fitted by ``train.py``. See ``bciarena.decoders.motor`` for the features.
+The model in ``model/`` was fitted by ``train.py``, which also found out where the cue stands: samples before the onset
+code cost no time, so a response to a cue before it is used. See ``bciarena.decoders.motor`` for the features.
 """
 
 from Algorithm.Interface.AlgorithmInterface import AlgorithmInterface
