@@ -224,3 +224,18 @@ def test_what_choosing_adds_comes_from_the_spread_of_blocks():
     assert block_error(book, sums, subject) == pytest.approx(wanted)
     assert luck_of(1.0, 2) == pytest.approx(0.564, abs=0.001)
     assert block_error(book, {n: c[:, :2] for n, c in sums.items()}, subject[:2]) is None
+
+
+def test_a_limit_that_no_block_reached_is_not_out_of_reach():
+    """24 blocks, each with 1 false alarm of 12: resampled they stay at .083, but the true rate may be above .10."""
+    book = rulebook("speller")
+    trials = []
+    for place in [(s, b) for s in (1, 2, 3) for b in range(1, 9)]:
+        trials += [Trial(*place, t, "5", "5" if t > 1 else "6", t > 1, 300, "in_time", book.rate) for t in range(1, 9)]
+        for t in range(9, 21):
+            alarm = t == 9
+            status = "false_positive" if alarm else "quiet"
+            trials.append(Trial(*place, t, "", "1" if alarm else None, not alarm, None, status, book.rate))
+    found = intervals(as_score(book, trials))["score"]
+    assert found.value > 0
+    assert found.low < 0.5 * found.value

@@ -93,8 +93,9 @@ def intervals(score: dict[str, Any], draws: int = DRAWS, seed: int = 0) -> dict[
         alike = len(trials) / units.sizes.size - 1 if unit == "trials" else 0.0
         wide = _t95(len(trials) - units.sizes.size) * float(np.sqrt(1 + alike * WITHIN))
         halves = {name: max(half, wide * float(np.std(again[name]))) for name, half in halves.items() if name in again}
-    if freedom < FEW or _rarely(units):
-        chance = inverted(units, BLOCK_SD if freedom < FEW else 0.0, rng)
+    limited = units.book.scoring.own != "score"  # a limit can void the score; blocks resampled may never reach it
+    if freedom < FEW or limited or _rarely(units):
+        chance = inverted(units, BLOCK_SD if freedom < FEW or limited else 0.0, rng)
     people = _people_halves(units)
     result = {}
     for name, value in known.items():
