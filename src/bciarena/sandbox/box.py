@@ -24,7 +24,7 @@ from bciarena.sandbox.cgroups import NO_GROUP, Group, make_group
 from bciarena.sandbox.copies import own_place
 from bciarena.sandbox.limits import MIB, Limits
 from bciarena.sandbox.pinning import PIN, own_core, starting_on
-from bciarena.sandbox.places import interpreter_places
+from bciarena.sandbox.places import interpreter_places, without_the_site
 from bciarena.sandbox.seccomp import UNIX, filter_bytes
 from bciarena.sandbox.usage import Usage, tree_usage
 
@@ -115,15 +115,13 @@ class Box:
             raise BadInput(MISSING)
         show = self._stack.enter_context(readable.for_everyone(uid != 0))
         shown, hidden = interpreter_places(self.interpreter)
-        library = show(LIBRARY, CLIENT)
+        if self.ranked:
+            place = self._stack.enter_context(own_place(cache_folder() / "copies"))
+            shown, hidden = place.copies(shown, [*hidden, *without_the_site(self.interpreter)]), []
+        library = show(LIBRARY, CLIENT, own=self.ranked)
         shown += [(library / room, bwrap.LIB / "arenabox" / room) for room in CLIENT]
         if self.platform:
             shown.append((show(LIBRARY), bwrap.LIB / "bciarena"))
-        model = show(self.model) if self.model else None
-        if self.ranked and self.interpreter.executable != Path(sys.executable):  # ours is gigabytes: SECURITY.md
-            place = self._stack.enter_context(own_place(cache_folder() / "copies"))
-            shown, hidden = place.copies(shown, hidden), []
-            model = place.copies([(model, model)], [])[0][0] if model else None
         view = bwrap.View(
             package=show(self.package.root),
             shown=shown,
@@ -131,7 +129,7 @@ class Box:
             proc=bwrap.proc_names(),
             as_root=os.geteuid() == 0,
             limits=self.limits,
-            model=model,
+            model=show(self.model, own=self.ranked) if self.model else None,
             data=show(self.data) if self.data else None,
             out=self.out,
         )

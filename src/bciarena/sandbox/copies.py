@@ -12,9 +12,10 @@ import fcntl
 import hashlib
 import os
 import shutil
+import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -44,32 +45,46 @@ class Place:
         stamps = (
             [source, *source.glob("python3*"), *source.glob("python3*/*-packages")] if source.is_dir() else [source]
         )
-        key = "\n".join([*(f"{path} {path.stat().st_mtime_ns}" for path in sorted(stamps)), *map(str, sorted(inside))])
-        copy = self.folder / hashlib.sha256(key.encode()).hexdigest()[:32]
+        what = _digest([source, *sorted(inside)])
+        copy = self.folder / f"{what}-{_digest(f'{path} {path.stat().st_mtime_ns}' for path in sorted(stamps))}"
         if copy.exists():
             os.utime(copy)  # used today
             return copy
+        for old in self.folder.glob(f"{what}-*"):  # of what has been changed since
+            _remove(old)
         beside = Path(tempfile.mkdtemp(prefix=".part-", dir=self.folder))
         try:
             whole = beside / "copy"
             if source.is_dir():
-                shutil.copytree(source, whole, symlinks=True, ignore=_leave_out(set(inside)))
+                _copy_folder(source, whole, set(inside))
             else:
                 shutil.copy2(source, whole)  # of a link: what it points to, as the box would show it
             os.utime(whole)
             whole.rename(copy)
-        except shutil.Error as error:
-            raise Fault(f"{source}: cannot be copied for a box: {error.args[0][:1]}") from error
         finally:
             shutil.rmtree(beside, ignore_errors=True)
         return copy
 
 
-def _leave_out(hidden: set[Path]) -> Callable[[str, list[str]], set[str]]:
-    def ignored(where: str, names: list[str]) -> set[str]:
-        return {name for name in names if Path(where, name) in hidden}
+def _digest(words: Iterable[object]) -> str:
+    return hashlib.sha256("\n".join(map(str, words)).encode()).hexdigest()[:20]
 
-    return ignored
+
+def _copy_folder(source: Path, target: Path, hidden: set[Path]) -> None:
+    """By cp, which is several times faster than Python and takes no room on file systems that share blocks."""
+    target.mkdir()
+    above = {parent for path in hidden for parent in path.parents}
+    whole = []
+    for item in sorted(source.iterdir()):
+        if item in above and not item.is_symlink():
+            _copy_folder(item, target / item.name, hidden)
+        elif item not in hidden:
+            whole.append(item)
+    if whole:
+        done = subprocess.run(["cp", "-dRp", "--", *whole, target], capture_output=True, text=True, errors="replace")
+        if done.returncode:
+            raise Fault(f"{source}: cannot be copied for a box: {done.stderr.strip().splitlines()[-1:]}")
+    shutil.copystat(source, target)
 
 
 def _remove(path: Path) -> None:

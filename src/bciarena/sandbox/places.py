@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.metadata import distributions
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import bciarena
 from bciarena.package import Interpreter
@@ -14,6 +20,10 @@ from bciarena.sandbox.libraries import system_tree
 OURS = Path(bciarena.__file__).resolve().parent
 LOADER_CACHE = Path("/etc/ld.so.cache")
 Shown = list[tuple[Path, Path]]  # source, place in the box
+FOR_ENTRIES = (("bciarena", ("decode", "files", "deep")), ("pandas", ()))
+"""Packages beside which the platform's own Python has others for its site alone."""
+OF_THE_SITE = ("bciarena", ("report", "jobs", "site", "lab", "boards", "ray", "moabb", "bench", "dev"))
+UNUSED_PARTS = ("test", "idlelib", "ensurepip", "config-3*")  # of a Python, in its library
 
 
 def interpreter_places(interpreter: Interpreter) -> tuple[Shown, list[Path]]:
@@ -26,6 +36,43 @@ def interpreter_places(interpreter: Interpreter) -> tuple[Shown, list[Path]]:
         shown.append((LOADER_CACHE, LOADER_CACHE))
     hidden = {*_own_code(folders), *_unused(interpreter.readable)}
     return shown, sorted(place for place in hidden if not place.is_symlink())  # bubblewrap would follow a link
+
+
+def without_the_site(interpreter: Interpreter) -> list[Path]:
+    """What a ranked box leaves out, so that its interpreter is small enough for a copy of its own.
+
+    Parts of Python that no entry uses and, of the platform's own Python, packages that only our pages, queue and tests
+    need. What an operator installed beside them stays.
+    """
+    unused = [part for path in interpreter.readable for name in UNUSED_PARTS for part in path.glob(f"lib/python3*/{name}")]
+    return unused + (_site_only() if interpreter.executable == Path(sys.executable) else [])
+
+
+@cache
+def _site_only() -> list[Path]:
+    found = {canonicalize_name(one.metadata["Name"]): one for one in distributions()}
+
+    def closure(waiting: Iterable[tuple[str, tuple[str, ...]]]) -> set[str]:
+        """Names of packages and of all that they need."""
+        seen, todo = set(), list(waiting)
+        while todo:
+            name, extras = one = todo.pop()
+            if one in seen or name not in found:
+                continue
+            seen.add(one)
+            for need in map(Requirement, found[name].requires or ()):
+                if need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+                    todo.append((canonicalize_name(need.name), tuple(sorted(need.extras))))
+        return {name for name, _ in seen}
+
+    ours = closure([OF_THE_SITE])
+    wanted = closure([*FOR_ENTRIES, *((name, ()) for name in found if name not in ours)])
+    tops = {
+        name: {Path(str(one.locate_file(file.parts[0]))) for file in one.files or () if file.parts[0] != ".."}
+        for name, one in found.items()
+    }
+    kept = set().union(*(tops[name] for name in wanted))
+    return sorted(set().union(*(tops[name] for name in found if name not in wanted)) - kept)
 
 
 def _parts(path: Path) -> Iterator[Path]:

@@ -16,15 +16,15 @@ Show = Callable[..., Path]
 def for_everyone(needed: bool) -> Iterator[Show]:
     """A function from a folder to one with the same content that any user may read.
 
-    That is the folder itself where it can be, else a copy that is gone afterwards. ``needed`` is False where the box
-    runs under our own user: then every folder is shown as it is.
+    That is the folder itself where it can be, else a copy that is gone afterwards; ``own`` asks for a copy in any
+    case. ``needed`` is False where the box runs under our own user: then every folder is shown as it is.
     """
     copies: list[str] = []
 
-    def show(folder: Path, only: tuple[str, ...] | None = None) -> Path:
+    def show(folder: Path, only: tuple[str, ...] | None = None, own: bool = False) -> Path:
         folder = folder.resolve()
         parts = [folder / name for name in only] if only else [folder]
-        if not needed or all(map(_open_to_all, parts)):
+        if not own and (not needed or all(map(_open_to_all, parts))):
             return folder
         copies.append(tempfile.mkdtemp(prefix="arena-show-"))
         copy = Path(copies[-1]) / "copy"
