@@ -50,6 +50,87 @@ Ch2=C4,,1,uV
 """
 
 
+JSON = "authorization: Bearer TOKEN\ncontent-type: application/json"
+FORM = "content-type: application/x-www-form-urlencoded\ncookie: session=x.y; lang=zh; theme=dark"
+REQUESTS = (
+    f"GET /api/v1/contests?limit=2&after=0\n{JSON}\naccept-language: zh-CN,zh;q=0.9,en;q=0.1\n\n",
+    f'POST /api/v1/contests\n{JSON}\n\n{{"slug": "a", "title": "A", "rulebook": "imagery", "phase": []}}',
+    f'POST /api/v1/teams\n{JSON}\n\n{{"name": "Ours"}}',
+    f'POST /api/v1/token\n{JSON}\n\n{{"name": "root", "password": "wrong", "scope": "read"}}',
+    f"POST /login\n{FORM}\nreferer: /x\n\nname=root&password=wrong&token={'0' * 64}&next=%2Fme",
+    "GET /contests/spring/boards/1?sort=score&lang=zh\ncookie: session=a\nx-forwarded-for: 1.2.3.4\nrange: bytes=0-"
+    "\n\n",
+    "POST /api/v1/entries/1/versions\nauthorization: Bearer TOKEN\ncontent-type: multipart/form-data; boundary=b\n\n"
+    '--b\r\nContent-Disposition: form-data; name="file"; filename="e.zip"\r\n\r\nPK\r\n--b--\r\n',
+    "HEAD /static/site.css\nif-none-match: x\naccept-encoding: gzip\n\n",
+)
+MESSAGES: tuple[dict[str, object], ...] = (
+    {"type": "hello", "refresh_hz": 60.0},
+    {"type": "ping", "page_ms": 3},
+    {"type": "command", "name": "start"},
+    {"type": "step", "index": 1, "hub_s": 3.5},
+    {"type": "frames", "intervals_ms": [16.6, 16.7], "dropped": 1},
+    {"type": "answer", "value": "201", "sample_s": 1.5},
+    {"type": "shown", "value": "201", "sample_s": 1.5, "hub_s": 2.0},
+    {"type": "note", "text": "x"},
+    {"type": "traces", "rows": []},
+    {"type": "stopped", "why": "end", "dropped": 0},
+)
+LSL = """<?xml version="1.0"?><info><name>subject</name><type>EEG</type><channel_count>2</channel_count>
+<channel_format>float32</channel_format><source_id>x</source_id><nominal_srate>250.0</nominal_srate><version>1.10</version>
+<created_at>1.5</created_at><uid>a</uid><session_id>default</session_id><hostname>h</hostname><v4address/>
+<v4data_port>1</v4data_port><v4service_port>1</v4service_port><v6address/><v6data_port>0</v6data_port>
+<v6service_port>0</v6service_port><desc><channels><channel><label>C3</label><unit>microvolts</unit><type>eeg</type></channel>
+<channel><label>C4</label></channel></channels></desc></info>"""
+
+
+def recordings() -> list[bytes]:
+    """Two channels and half a second in every format that can be written here, each behind its ending."""
+    import tempfile
+
+    import mne
+
+    raw = mne.io.RawArray(
+        np.zeros((2, 128)), mne.create_info(["C3", "C4"], 256.0, "eeg", verbose="error"), verbose="error"
+    )
+    raw.set_annotations(mne.Annotations([0.1], [0.0], ["left"]))
+    found = []
+    with tempfile.TemporaryDirectory() as place:
+        for ending in (".fif", ".edf", ".bdf"):
+            path = Path(place, f"x_raw{ending}")
+            if ending == ".fif":
+                raw.save(path, verbose="error")
+            else:
+                mne.export.export_raw(path, raw, verbose="error")
+            found.append(ending.encode() + b"\0" + path.read_bytes())
+    eeglab = {"setname": "x", "nbchan": 2.0, "trials": 1.0, "pnts": 40.0, "srate": 250.0, "xmin": 0.0, "xmax": 0.16}
+    eeglab |= {"data": np.zeros((2, 40)), "event": [], "chanlocs": [], "icawinv": [], "icaweights": [], "icasphere": []}
+    matlab = io.BytesIO()
+    scipy.io.savemat(matlab, {"EEG": eeglab})
+    found.append(b".set\0" + matlab.getvalue())
+    return [*found, b".gdf\0" + gdf(), b".vhdr\0" + VHDR.encode(), b".xdf\0" + xdf()]
+
+
+def gdf() -> bytes:
+    """The fixed header of GDF 1.25 and one channel's."""
+    head = b"GDF 1.25" + b" " * 160 + b"2026010100000000" + struct.pack("<q", 512) + bytes(44)
+    return head + struct.pack("<q2II", 1, 1, 1, 1) + b"C3".ljust(16) + bytes(240) + bytes(200)
+
+
+def xdf() -> bytes:
+    def chunk(tag: int, content: bytes) -> bytes:
+        return b"\x04" + struct.pack("<IH", len(content) + 2, tag) + content
+
+    sample = struct.pack("<Bd2f", 8, 1.0, 0.0, 1.0)
+    return b"".join([
+        b"XDF:",
+        chunk(1, b"<?xml version=\"1.0\"?><info><version>1.0</version></info>"),
+        chunk(2, struct.pack("<I", 1) + LSL.encode()),
+        chunk(3, struct.pack("<I", 1) + b"\x01\x02" + sample * 2),
+        chunk(6, struct.pack("<I", 1) + b"<?xml version=\"1.0\"?><info><sample_count>2</sample_count></info>"),
+    ])  # fmt: skip
+
+
 def samples() -> dict[str, list[bytes]]:
     found: dict[str, list[bytes]] = {}
 
@@ -105,6 +186,16 @@ def samples() -> dict[str, list[bytes]]:
     data = {"simulate": {"subjects": 1}}
     found["contest_body"] = [
         json.dumps({"slug": "a", "title": "A", "rulebook": "imagery", "phase": [{"name": "p", "data": data}]}).encode()
+    ]
+    found["http_request"] = [text.encode() for text in REQUESTS]
+    found["lab_messages"] = ["\n".join(json.dumps(one) for one in MESSAGES).encode()]
+    found["raw_recording"] = [b'{"challenge": "imagery/1", "subject": 1, "block": 2}']
+    found["lsl_header"] = [LSL.encode()]
+    found["recording_file"] = recordings()
+    found["dat_and_yaml"] = [b"channel_label: [C3, C4]\nsample_rate: 500\n"]
+    found["index_page"] = [
+        b'<a href="../../f/numpy-1.0-py3-none-any.whl#sha256=' + b"0" * 64 + b'" data-requires-python="&gt;=3.8">x</a>',
+        json.dumps({"files": [{"filename": "numpy-1.0-py3-none-any.whl", "url": "x", "hashes": {}}]}).encode(),
     ]
     found["elf"] = [Path(sys.executable).resolve().read_bytes()[:1024]]
     return found

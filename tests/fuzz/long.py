@@ -20,16 +20,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "corpus"
-COSTLY = {
-    "wire": 4,
-    "block_mat": 4,
-    "bids_header": 8,
-    "entry_config": 4,
-    "archive": 4,
-    "contest_toml": 4,
-    "block_npz": 4,
-}
-"""How many times fewer inputs a target gets whose readers make files and pipes for each."""
 
 
 def by_chance(name: str, inputs: int, out: Path) -> int:
@@ -74,7 +64,7 @@ def guided(name: str, inputs: int, out: Path) -> None:
 
 
 def main() -> int:
-    from tests.fuzz.targets import TARGETS
+    from tests.fuzz.targets import COSTLY, TARGETS
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=1_000_000)

@@ -220,7 +220,7 @@ class Index:
         except (OSError, urllib.error.URLError) as error:
             reason = getattr(error, "reason", error)
             raise Fault(f"the package index cannot be reached ({reason}); try again later, or import wheels") from error
-        return _from_json(raw, at, name) if "json" in kind else _parsed(raw, at, name)
+        return read_page(raw, kind, at, name)
 
     def _open(self, url: str, accept: str = "*/*") -> IO[bytes]:
         split = urllib.parse.urlsplit(url)
@@ -325,6 +325,14 @@ def _in_folder(folder: Path, name: str) -> list[File]:
     if not folder.is_dir():
         return []
     return [File(path.name, path.resolve().as_uri()) for path in sorted(folder.iterdir()) if _is_of(path.name, name)]
+
+
+def read_page(raw: bytes, kind: str, at: str, name: str) -> list[File]:
+    """The files of a project that an index lists at an address."""
+    try:
+        return _from_json(raw, at, name) if "json" in kind else _parsed(raw, at, name)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, AssertionError) as error:
+        raise Fault(f"the package index answers for {name} with a list that cannot be read ({error!r:.200})") from error
 
 
 def _from_json(raw: bytes, at: str, name: str) -> list[File]:

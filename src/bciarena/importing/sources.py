@@ -18,6 +18,7 @@ from bciarena.recording.model import Block
 from bciarena.recording.units import to_microvolt
 
 MNE_ENDINGS = (".edf", ".bdf", ".gdf", ".vhdr", ".set", ".fif", ".fif.gz", ".xdf")
+MOST_HZ = 100_000
 DAT_TO_MICROVOLT = 1e6  # the contests' .dat files are in volts
 
 
@@ -55,6 +56,13 @@ def _subject_of(file: Path, root: Path) -> str:
 
 
 def _file(path: Path, subject: str) -> Piece:
+    piece = _read(path, subject)
+    if not 1 <= piece.rate <= MOST_HZ:
+        raise BadInput(f"{path}: {piece.rate:g} samples per second; between 1 and {MOST_HZ} can be used")
+    return piece
+
+
+def _read(path: Path, subject: str) -> Piece:
     if path.suffix in READERS:
         return _block(read_block(path), subject)
     if path.suffix == ".dat":
@@ -74,7 +82,7 @@ def _dat(path: Path, subject: str) -> Piece:
     try:
         told = yaml.safe_load(about.read_text("utf-8"))
         names, rate = tuple(map(str, told["channel_label"])), float(told["sample_rate"])
-    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise BadInput(f"{about}: needs channel_label and sample_rate to read {path.name} ({error})") from error
     raw = np.fromfile(path, "<f4")
     if raw.size % (len(names) + 1) or not raw.size:
@@ -92,12 +100,23 @@ def _mne(path: Path, subject: str) -> Piece:
     try:
         if path.suffix == ".xdf":
             return _xdf(path, subject)
+        if path.suffix.lower() == ".gdf":
+            _check_gdf(path)
         raw = mne.io.read_raw(path, preload=True, verbose="error")
+        return from_raw(raw, subject, str(path))
     except BadInput:
         raise
-    except Exception as error:
+    except Exception as error:  # its readers, and what they make of a damaged file, fail in many ways
         raise BadInput(f"{path}: MNE cannot read it ({error})") from error
-    return from_raw(raw, subject, str(path))
+
+
+def _check_gdf(path: Path) -> None:
+    """MNE makes lists for as many channels as the header names: billions, where a bit is wrong."""
+    with open(path, "rb") as file:
+        head = file.read(256)
+    named = int.from_bytes(head[252 : 256 if head[4:5] == b"1" else 254], "little")  # version 2 has two bytes for it
+    if 256 * (named + 1) > path.stat().st_size:
+        raise BadInput(f"{path}: its header names {named} channels, for which it is too short; is it damaged?")
 
 
 def _xdf(path: Path, subject: str) -> Piece:

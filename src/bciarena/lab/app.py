@@ -16,7 +16,7 @@ from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, PackageLoader
 
 from bciarena.contests import contest
-from bciarena.lab.hub import ROLES, Hub
+from bciarena.lab.hub import ROLES, Hub, Send
 from bciarena.words import read_words
 
 WATCH_S = 0.5
@@ -81,6 +81,16 @@ async def _watch(hub: Hub) -> None:
         hub.watch()
 
 
+def heard(hub: Hub, text: str, role: str, send: Send) -> None:
+    """One message as it came over the line."""
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        return  # not JSON: nothing we could act on
+    if isinstance(message, dict):
+        hub.hear(role, message, send)
+
+
 async def _serve(hub: Hub, socket: WebSocket, role: str) -> None:
     waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue(BEHIND_MOST)
     loop = asyncio.get_running_loop()
@@ -100,12 +110,7 @@ async def _serve(hub: Hub, socket: WebSocket, role: str) -> None:
     writer = asyncio.create_task(write())
     try:
         while True:
-            try:
-                message = json.loads(await socket.receive_text())
-            except ValueError:
-                continue  # not JSON: nothing we could act on
-            if isinstance(message, dict):
-                hub.hear(role, message, send)
+            heard(hub, await socket.receive_text(), role, send)
     except WebSocketDisconnect:
         hub.leave(role, send)
     finally:

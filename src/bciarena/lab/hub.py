@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import threading
 import time
@@ -39,6 +40,15 @@ def kept_lines(log: Path | None) -> list[dict[str, Any]]:
     if log is None or not log.is_file():
         return []
     return [json.loads(line) for line in log.read_bytes().rpartition(b"\n")[0].splitlines()]
+
+
+def _number(told: Any, otherwise: float) -> float:
+    """A finite number of a page's message, whatever stands there."""
+    try:
+        number = float(told)
+    except (TypeError, ValueError, OverflowError):
+        return otherwise
+    return number if math.isfinite(number) else otherwise
 
 
 @dataclass
@@ -182,7 +192,7 @@ class Hub:
         answer({"type": "pong", "page_ms": message.get("page_ms", 0), "hub_s": clock_s()})
 
     def _on_hello(self, message: dict[str, Any], answer: Send) -> None:
-        self.refresh_hz = float(message.get("refresh_hz") or 60.0)
+        self.refresh_hz = _number(message.get("refresh_hz"), 0.0) or 60.0
         self.refused = None
         about = {"scale": message.get("scale"), "size": message.get("size")}
         self._keep({"type": "hello", "refresh_hz": self.refresh_hz, **about})
@@ -205,8 +215,8 @@ class Hub:
 
     def _on_measured(self, message: dict[str, Any], answer: Send) -> None:
         """The page has looked at its screen for longer than it does before a block."""
-        self.refresh_hz = float(message.get("refresh_hz") or 60.0)
-        jitter, late = float(message.get("jitter_ms") or 0), message.get("late")
+        self.refresh_hz = _number(message.get("refresh_hz"), 0.0) or 60.0
+        jitter, late = _number(message.get("jitter_ms"), 0.0), str(message.get("late"))[:20]
         self._keep({"type": "measured", **{k: message.get(k) for k in ("refresh_hz", "jitter_ms", "late", "frames")}})
         text = f"the screen: {self.refresh_hz:.3f} Hz, frames vary by {jitter:.2f} ms"
         self._say(f"{text}, {late} of {message.get('frames')} came late")
@@ -275,7 +285,7 @@ class Hub:
 
     def _on_void(self, message: dict[str, Any], answer: Send) -> None:
         """The page could not show a trial as planned."""
-        self._make_void(str(message.get("reason"))[:200], float(message.get("hub_s") or clock_s()))
+        self._make_void(str(message.get("reason"))[:200], _number(message.get("hub_s"), 0.0) or clock_s())
 
     def _open_trial(self) -> int | None:
         """The trial on the screen, from 0; None between trials, and where it is void already."""
@@ -320,25 +330,27 @@ class Hub:
             return
         self.index = index
         step = self.steps[index]
-        stamp = {"type": "step", "index": index, "code": step["code"], "hub_s": message.get("hub_s") or clock_s()}
+        hub_s = _number(message.get("hub_s"), 0.0) or clock_s()
+        stamp = {"type": "step", "index": index, "code": step["code"], "hub_s": hub_s}
         if step["code"] and self.send_code:
-            self.send_code(step["code"], float(stamp["hub_s"]))
+            self.send_code(step["code"], hub_s)
         self.stamps.append(stamp)
         self._keep(stamp | {"kind": step["kind"], "params": step["params"]})
         self.tell("watcher", stamp | {"step": step})
         self.status()
 
     def _on_frames(self, message: dict[str, Any], answer: Send) -> None:
-        intervals = [float(value) for value in message.get("intervals_ms", [])][:1000]
+        told = message.get("intervals_ms")
+        intervals = [_number(value, 0.0) for value in told[:1000]] if isinstance(told, list) else []
         self.frames += len(intervals)
-        self.dropped = int(message.get("dropped", self.dropped))
+        self.dropped = int(_number(message.get("dropped"), self.dropped))
         # Time of the frame before the first interval: every frame's time follows.
-        from_s = message.get("from_s")
+        from_s = _number(message.get("from_s"), 0.0) or None
         self._keep({"type": "frames", "from_s": from_s, "intervals_ms": intervals, "dropped": self.dropped})
         self.status()
 
     def _on_stopped(self, message: dict[str, Any], answer: Send) -> None:
-        self.dropped = int(message.get("dropped", self.dropped))
+        self.dropped = int(_number(message.get("dropped"), self.dropped))
         why = str(message.get("why"))[:40]
         self._stop("finished" if why == "finished" else "aborted" if why == "aborted" else "stopped", why)
         self._say(f"{why}: {self.dropped} of {self.frames} frames dropped")

@@ -83,6 +83,11 @@ def rescue(folder: Path, side: dict[str, Any] | None = None) -> Path:
         about = json.loads((folder / "raw.json").read_text("utf-8"))
     except OSError as error:
         raise BadInput(f"{folder}: no raw.json in it ({error.strerror}); give a folder of arena live record") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{folder}: raw.json is damaged ({error})") from error
+    numbers = [about.get(key) for key in ("subject", "block")] if isinstance(about, dict) else [None]
+    if not all(isinstance(number, int) and 0 < number < 10_000 for number in numbers):
+        raise BadInput(f"{folder}: raw.json is damaged (it names no subject and block)")
     try:
         return _write(folder, about, side)
     except OSError as error:
@@ -93,7 +98,7 @@ def rescue(folder: Path, side: dict[str, Any] | None = None) -> Path:
 def _write(folder: Path, about: dict[str, Any], side: dict[str, Any] | None) -> Path:
     from bciarena.contests import rulebook
 
-    book = rulebook(about["challenge"])
+    book = rulebook(str(about.get("challenge")))
     rows = len(book.channels) + 1
     size = (folder / RAW).stat().st_size // (4 * rows)
     raw: NDArray[Any] = np.zeros((rows, 0), np.float32)

@@ -16,6 +16,7 @@ from bciarena.errors import BadInput
 from bciarena.live.amplifier import Amplifier, Bad, Wiring
 
 CODES = "-codes"
+MOST_HZ = 1e6
 HOLD_S = 0.02  # how long a sample waits for codes where someone waits for the answer
 PULL_S = 0.005
 QUIET_S = 1.0  # a stream that sends nothing for so long has stopped
@@ -144,18 +145,16 @@ class LiveIn:
             self.hold_s = 0.0
             self.tell(f"there is no stream {self.name + CODES!r}: no codes will be seen")
         self._eeg = self._open(found_eeg)
-        info = self._eeg.get_sinfo()
-        said = [tuple(one or "" for one in told or ()) for told in
-                (info.get_channel_names(), info.get_channel_units(), info.get_channel_types())]  # fmt: skip
+        said, count, rate = header_of(self._eeg.get_sinfo, self.name)
         self.amplifier = Amplifier(
-            self.book, self.wiring, self.name, said[0], said[1], said[2], info.n_channels, info.sfreq, self.tell
+            self.book, self.wiring, self.name, said[0], said[1], said[2], count, rate, self.tell
         )
-        self.described = self.amplifier.described(info.n_channels)
+        self.described = self.amplifier.described(count)
 
     def _find(self, name: str, wait_s: float) -> Any:
         until = time.monotonic() + wait_s
         while True:
-            for info in self._lsl.resolve_streams(timeout=min(1.0, wait_s), name=name):
+            for info in of_header(lambda: self._lsl.resolve_streams(timeout=min(1.0, wait_s), name=name), name):
                 return info
             if time.monotonic() > until:
                 return None
@@ -310,3 +309,21 @@ class LiveIn:
         for inlet in (self._eeg, self._marks):
             if inlet is not None:
                 inlet.close_stream()
+
+
+def of_header(read: Callable[[], Any], name: str) -> Any:
+    """What a stream says of itself; anybody on the network may have written it."""
+    try:
+        return read()
+    except (KeyError, ValueError, AttributeError, TypeError) as error:
+        raise BadInput(f"stream {name!r}: its header cannot be read ({error})") from error
+
+
+def header_of(read: Callable[[], Any], name: str) -> tuple[list[tuple[str, ...]], int, float]:
+    """Names, units and types of a stream's channels as it declares them, how many there are, and its rate."""
+    info = of_header(read, name)
+    told = (info.get_channel_names, info.get_channel_units, info.get_channel_types)
+    said = [tuple(one or "" for one in of_header(ask, name) or ()) for ask in told]
+    if not 0 <= info.sfreq < MOST_HZ:
+        raise BadInput(f"stream {name!r}: its header names {info.sfreq} samples per second")
+    return said, info.n_channels, info.sfreq

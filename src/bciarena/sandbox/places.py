@@ -44,7 +44,9 @@ def without_the_site(interpreter: Interpreter) -> list[Path]:
     Parts of Python that no entry uses and, of the platform's own Python, packages that only our pages, queue and tests
     need. What an operator installed beside them stays.
     """
-    unused = [part for path in interpreter.readable for name in UNUSED_PARTS for part in path.glob(f"lib/python3*/{name}")]
+    unused = [
+        part for path in interpreter.readable for name in UNUSED_PARTS for part in path.glob(f"lib/python3*/{name}")
+    ]
     return unused + (_site_only() if interpreter.executable == Path(sys.executable) else [])
 
 
