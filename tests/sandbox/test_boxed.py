@@ -446,3 +446,21 @@ def test_a_folder_with_its_own_training(tmp_path, capfd, data):
     code, _, errors = arena(capfd, "train", folder, "--challenge", "imagery", "--data", data, "--out", model)
     assert code == 0, errors
     assert (model / "seen.txt").read_text() == "S01"
+
+
+@pytest.mark.parametrize(
+    ("call", "explained"),
+    [
+        ("__import__('socket').socket()", True),
+        ("os.memfd_create('x')", True),
+        ("fcntl.lockf(open('/tmp/x', 'w'), fcntl.LOCK_EX)", True),
+        ("os.open('/nowhere', 0)", False),
+    ],
+    ids=["network", "system call", "lock", "no refusal"],
+)
+def test_the_verdict_explains_what_the_filter_refused(tmp_path, call, explained):
+    text = f"import fcntl, os\nclass Entry:\n    def start(self, info): {call}\n    def step(self, packet): pass\n"
+    result = play(entry(tmp_path, text))
+    assert result["verdict"] == "crashed"
+    assert result["reason"].startswith("the entry raised ")
+    assert ("a box refuses network, file locks, namespaces and unusual system calls" in result["reason"]) is explained

@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ PACKETS = 20_000
 SHAPES = {(len(book.channels), book.packet_n): book.name for book in reversed(RULEBOOKS.values())}
 """A contest for each shape of packet."""
 MATCHES = 8
+READY_S = 20.0  # within which eight boxes have started
 
 ENTRY = '''
 import json
@@ -56,6 +56,20 @@ class Timed:
 class Quick:
     def step(self, packet):
         return None
+
+
+class Paced:
+    """Waits for the time in at.txt, takes every packet, and prints when the first and the last one came."""
+
+    def run(self, packets):
+        with open("at.txt") as file:
+            time.sleep(max(0.0, float(file.read()) - time.monotonic()))
+        first = 0.0
+        for packet in packets:
+            first = first or time.monotonic()
+        print(json.dumps([first, time.monotonic()]))
+        return
+        yield
 '''
 
 
@@ -108,6 +122,17 @@ def plain_loop(recording: Recording, packet_n: int) -> tuple[float, float]:
     return times[len(times) // 2], times[len(times) * 99 // 100]
 
 
+def undisturbed(length_s: float, times: int = PACKETS) -> float:
+    """p99 of a loop that does nothing for so long: what this machine's interruptions alone make of it."""
+    clock, took = time.perf_counter, []
+    for _ in range(times):
+        began = now = clock()
+        while now - began < length_s:
+            now = clock()
+        took.append(now - began)
+    return sorted(took)[times * 99 // 100]
+
+
 def play(challenge: str, name: str, recording: Recording, folder: Path, out: Path) -> dict[str, Any]:
     book = rulebook(challenge)
     with opened(f"{folder / 'timed.py'}:{name}", book) as ready:
@@ -132,6 +157,7 @@ def per_packet(folder: Path) -> list[dict[str, Any]]:
                 "p99_us": boxed_s[1] * 1e6,
                 "plain_p50_us": plain[0] * 1e6,
                 "plain_p99_us": plain[1] * 1e6,
+                "idle_loop_p99_us": undisturbed(boxed_s[0]) * 1e6,
                 "ratio_p50": boxed_s[0] / plain[0],
                 "ratio_p99": boxed_s[1] / plain[1],
             }
@@ -203,28 +229,43 @@ def first_packet(folder: Path, times: int = 7) -> dict[str, Any]:
 
 
 def parallel(folder: Path) -> dict[str, Any]:
-    """Packets per second of eight matches at once, each with its own referee process."""
+    """Eight matches at once, each with a referee process of its own, beside the same eight one after another.
+
+    Counted is the time between first and last packets alone: at once, all begin at the same moment.
+    """
     script = (
         "import sys; from pathlib import Path; import bciarena.bench.box as b;"
-        f"f = Path({str(folder)!r}); n = b.sample().name; r = b.recording_of(n, {PACKETS // 2});"
-        "print('go', flush=True); input(); b.play(n, 'Quick', r, f, f / ('run' + sys.argv[1]))"
+        f"f = Path({str(folder)!r}); n = b.sample().name; r = b.recording_of(n, {PACKETS});"
+        "b.play(n, 'Paced', r, f, f / ('run' + sys.argv[1]))"
     )
-    command = [sys.executable, "-c", script]
-    pipe = subprocess.PIPE
-    running = [subprocess.Popen([*command, str(n)], stdin=pipe, stdout=pipe, text=True) for n in range(MATCHES)]
-    for process in running:
-        assert process.stdout is not None
-        process.stdout.readline()
-    began = time.perf_counter()
-    with ThreadPoolExecutor(MATCHES) as pool:
-        list(pool.map(lambda process: process.communicate("\n"), running))
-    took = time.perf_counter() - began
-    if any(process.returncode for process in running):
-        raise Fault("a parallel match of the bench failed")
+
+    def start(number: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", script, str(number)])
+
+    def times(number: int) -> tuple[float, float]:
+        first, last = json.loads(b"".join(piece.raw for piece in RunFolder(folder / f"run{number}").printed()))
+        return first, last
+
+    def ended(running: list[subprocess.Popen[bytes]]) -> None:
+        codes = [process.wait() for process in running]
+        if any(codes):
+            raise Fault("a parallel match of the bench failed")
+
+    (folder / "at.txt").write_text("0")
+    alone_s = 0.0
+    for number in range(MATCHES):
+        ended([start(number)])
+        first, last = times(number)
+        alone_s += last - first
+    (folder / "at.txt").write_text(str(time.monotonic() + READY_S))
+    ended([start(number) for number in range(MATCHES)])
+    spans = [times(number) for number in range(MATCHES)]
+    together_s = max(last for _, last in spans) - min(first for first, _ in spans)
     return {
         "measure": f"{MATCHES} matches at once on {len(os.sched_getaffinity(0))} cores, 65x10",
-        "packets_per_s": MATCHES * (PACKETS // 2) / took,
-        "seconds": took,
+        "packets_per_s": MATCHES * PACKETS / together_s,
+        "one_after_another_packets_per_s": MATCHES * PACKETS / alone_s,
+        "kept": alone_s / together_s,
     }
 
 

@@ -146,9 +146,7 @@ class LiveIn:
             self.tell(f"there is no stream {self.name + CODES!r}: no codes will be seen")
         self._eeg = self._open(found_eeg)
         said, count, rate = header_of(self._eeg.get_sinfo, self.name)
-        self.amplifier = Amplifier(
-            self.book, self.wiring, self.name, said[0], said[1], said[2], count, rate, self.tell
-        )
+        self.amplifier = Amplifier(self.book, self.wiring, self.name, said[0], said[1], said[2], count, rate, self.tell)
         self.described = self.amplifier.described(count)
 
     def _find(self, name: str, wait_s: float) -> Any:

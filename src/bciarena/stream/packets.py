@@ -110,13 +110,14 @@ class Stream:
         n = self.rulebook.packet_n
         trigger = self.rulebook.masked_trigger(block.trigger)
         rows = len(block.channels) + 1
+        room = np.empty((rows, AHEAD * n))  # one for all: new memory would cost a page fault every 4 KiB
         for start in range(0, block.samples, AHEAD * n):
             stop = min(start + AHEAD * n, block.samples)
             full = (stop - start) // n
-            chunk = np.empty((rows, stop - start))
+            chunk = room[:, : stop - start]
             chunk[:-1] = block.eeg[:, start:stop]
             chunk[-1] = trigger[start:stop]
-            laid = chunk[:, : full * n].reshape(rows, full, n).transpose(1, 0, 2)
+            laid = room.reshape(rows, AHEAD, n).transpose(1, 0, 2)
             for index in range(full):
                 yield laid[index].copy()
             if start + full * n < stop:
