@@ -96,18 +96,10 @@ def recordings() -> list[bytes]:
     raw.set_annotations(mne.Annotations([0.1], [0.0], ["left"]))
     found = []
     with tempfile.TemporaryDirectory() as place:
-        for ending in (".fif", ".edf", ".bdf"):
+        for ending in (".edf", ".bdf"):
             path = Path(place, f"x_raw{ending}")
-            if ending == ".fif":
-                raw.save(path, verbose="error")
-            else:
-                mne.export.export_raw(path, raw, verbose="error")
+            mne.export.export_raw(path, raw, verbose="error")
             found.append(ending.encode() + b"\0" + path.read_bytes())
-    eeglab = {"setname": "x", "nbchan": 2.0, "trials": 1.0, "pnts": 40.0, "srate": 250.0, "xmin": 0.0, "xmax": 0.16}
-    eeglab |= {"data": np.zeros((2, 40)), "event": [], "chanlocs": [], "icawinv": [], "icaweights": [], "icasphere": []}
-    matlab = io.BytesIO()
-    scipy.io.savemat(matlab, {"EEG": eeglab})
-    found.append(b".set\0" + matlab.getvalue())
     return [*found, b".gdf\0" + gdf(), b".vhdr\0" + VHDR.encode(), b".xdf\0" + xdf()]
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from importlib.metadata import distributions
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -52,7 +52,7 @@ def without_the_site(interpreter: Interpreter) -> list[Path]:
 
 @cache
 def _site_only() -> list[Path]:
-    found = {canonicalize_name(one.metadata["Name"]): one for one in distributions()}
+    found: dict[str, Distribution] = {canonicalize_name(one.metadata["Name"]): one for one in distributions()}
 
     def closure(waiting: Iterable[tuple[str, tuple[str, ...]]]) -> set[str]:
         """Names of packages and of all that they need."""
