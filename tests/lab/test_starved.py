@@ -9,6 +9,7 @@ import json
 
 import pytest
 
+from bciarena.bench.parts import wait_for
 from bciarena.contests.trial import VOID
 from tests.browser import until
 from tests.lab.blocks import patient, rounds_block, word_block
@@ -44,6 +45,15 @@ class Lab:
             [expression, action],
         )
 
+    def over(self, state):
+        """Wait until the page has stopped, and the hub has heard of it."""
+        until(self.page, OVER, 120)
+        wait_for(lambda: self.hub.state == state, 120, state)
+
+    def held(self):
+        until(self.page, "window.lab.player.held === 'operator'", 60)
+        wait_for(lambda: self.hub.state == "paused", 120, "paused")
+
     def one_code_a_frame(self):
         frames = [frame for frame, _ in self.page.evaluate("window.codes")]
         assert len(set(frames)) == len(frames)
@@ -71,12 +81,11 @@ def test_frames_lost_in_a_flicker_and_in_a_rest(lab, tmp_path):
     it.when(f"{HERE}.code === 1", "window.at += 9000")
     it.when(f"{HERE}.code === 241 && window.codes.at(-2)[1] === 2", "window.at += 20000")  # between B and C
     it.command("start")
-    until(it.page, OVER, 120)
+    it.over("finished")
     assert it.codes == [242, 1, VOID, 2, 241, 3, 241, 1, 241, 243]
     it.one_code_a_frame()
     assert list(it.hub.void) == [0]
     assert "trial 1 is void: 9" in str(list(it.hub.messages))
-    assert it.hub.state == "finished"
     lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     steps = {line["index"]: line["hub_s"] for line in lines if line["type"] == "step"}
     kinds = [it.hub.steps[index]["kind"] for index in steps]
@@ -98,33 +107,30 @@ def test_pause_abort_and_a_hidden_page_where_trials_follow_each_other(lab):
     assert trials >= 4
     it.when(f"{HERE}.kind === 'action'", "window.lab.player.command({ name: 'pause' })")
     it.command("start")
-    until(it.page, "window.lab.player.held === 'operator'", 60)
+    it.held()
     begun = list(it.codes)
     assert begun[-1] == 241
     shown = it.page.evaluate("[window.lab.player.frames.length + window.lab.player.total, window.lab.stage.note]")
     it.page.wait_for_timeout(500)
     assert it.codes == begun  # some minutes of the made-up clock: the block's own stands still
     assert shown[1] == "paused"
-    assert it.hub.state == "paused"
     it.when(
         f"{HERE}.code === {it.hub.steps[it.hub.opening[1]]['code']}", "window.lab.player.command({ name: 'abort' })"
     )
     it.command("resume")
-    until(it.page, OVER, 60)
-    assert it.page.evaluate("window.lab.player.running") is False
+    it.over("aborted")
     assert it.codes[-2:] == [it.hub.steps[it.hub.opening[1]]["code"], VOID]
-    assert it.hub.state == "aborted"
     it.when(
         "window.lab.player.index > window.lab.player.trials[2][1]",
         "Object.defineProperty(document, 'hidden', { value: true, configurable: true });"
         "document.dispatchEvent(new Event('visibilitychange'))",
     )
     it.command("start")
-    until(it.page, "window.lab.player.held === 'operator'", 60)
+    it.held()
     assert "hidden" in str(list(it.hub.messages))
     assert it.codes[-1] == VOID
     it.command("resume")
-    until(it.page, OVER, 60)
+    it.over("finished")
     it.one_code_a_frame()
     openings = [it.hub.steps[k]["code"] for k in it.hub.opening]
     assert [code for code in it.codes if code in openings] == openings  # each once, none left out
@@ -152,11 +158,9 @@ def test_any_key_stops_at_once_and_the_warning_comes_first(lab):
         "window.lit = pixels.filter((v, i) => i % 4 < 3 && v).length",
     )
     it.command("start")
-    until(it.page, OVER, 60)
+    it.over("stopped")
     assert it.page.evaluate("window.lit") == 0
     assert it.codes == [242, 1, VOID]
-    assert it.hub.state == "stopped"
     it.command("start")
-    until(it.page, "window.lab.player.running")
-    until(it.page, OVER, 60)
+    it.over("finished")
     assert it.codes == [242, 1, VOID, 243]
