@@ -81,15 +81,21 @@ def test_sliding_fbcca_finds_a_clear_flicker_and_stays_quiet_without():
         assert {answer for packet in packets if (answer := peer.step(packet)) is not None} == expected
 
 
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("patient")
+    for split in ("train", "test"):
+        make(Order("rehab", split, 1, seed=3), folder / split)
+    return folder
+
+
 @pytest.mark.parametrize("name", ["CSP + LDA (MNE)", "tangent space + LR (pyriemann)"])
-def test_peers_learn_and_play_rehab(tmp_path, name):
+def test_peers_learn_and_play_rehab(patient, name):
     from bciarena.recording import open_sets
 
-    for split in ("train", "test"):
-        make(Order("rehab", split, 1, seed=3), tmp_path / split)
     peer = bench_of("rehab").peers[name]()
-    peer.fit(open_sets(tmp_path / "train"))
-    result = play(peer, "rehab", tmp_path / "test")
+    peer.fit(open_sets(patient / "train"))
+    result = play(peer, "rehab", patient / "test")
     assert result["verdict"] == "ok"
     assert result["metrics"]["side_accuracy"] > 0.5
 
