@@ -34,6 +34,21 @@ daily_limit = 3
 [phase.data]
 simulate = { subjects = 1, blocks = 1 }
 """
+PLAN = """challenge = "imagery"
+subject = 7
+out = "s07"
+language = "zh"
+distance_cm = 60
+map = { Fpz = "FPZ" }
+[[part]]
+split = "train"
+practice = 4
+blocks = [1, 2]
+[[part]]
+split = "test"
+entry = "@imagery"
+options = { word = "HELLO" }
+"""
 VHDR = """Brain Vision Data Exchange Header File Version 1.0
 [Common Infos]
 DataFile=sub-01_task-x_run-1_eeg.eeg
@@ -175,6 +190,7 @@ def samples() -> dict[str, list[bytes]]:
     ]  # fmt: skip
     found["ledger"] = ["".join(json.dumps(line) + "\n" for line in lines).encode()]
     found["contest_toml"] = [TOML.encode()]
+    found["session_plan"] = [PLAN.encode()]
     data = {"simulate": {"subjects": 1}}
     found["contest_body"] = [
         json.dumps({"slug": "a", "title": "A", "rulebook": "imagery", "phase": [{"name": "p", "data": data}]}).encode()

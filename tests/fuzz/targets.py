@@ -31,6 +31,7 @@ from bciarena.recording.contest import read_block
 from bciarena.runs.folder import RunFolder
 from bciarena.sandbox.libraries import asked
 from bciarena.service.spec import parse, read_toml
+from bciarena.session.plan import read_plan
 from bciarena.wire import page
 from bciarena.wire.host import Host
 
@@ -47,6 +48,7 @@ COSTLY = {
     "contest_toml": 4,
     "block_npz": 4,
     "raw_recording": 4,
+    "session_plan": 8,
     "dat_and_yaml": 8,
     "recording_file": 12,
     "http_request": 12,
@@ -183,6 +185,12 @@ def ledger(raw: bytes) -> None:
 def contest_toml(raw: bytes) -> None:
     with file("contest.toml", raw) as path:
         read_toml(path)
+
+
+@target
+def session_plan(raw: bytes) -> None:
+    with file("plan.toml", raw) as path:
+        read_plan(path)
 
 
 @target

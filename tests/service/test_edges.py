@@ -320,6 +320,24 @@ def big_zip(size: int) -> bytes:
     return out.getvalue()
 
 
+def test_a_folder_named_by_a_visitor_is_no_contest(sqlite_town):
+    """Its rules.py would run on the site's machine."""
+    with tempfile.TemporaryDirectory(prefix="c", dir="/tmp") as folder:  # short: names of rulebooks are
+        Path(folder, "rules.py").write_text(f"open({folder + '/ran'!r}, 'w')")
+        ann, olga = sqlite_town.person("ann"), sqlite_town.person("olga", "organiser")
+        team = ann.api("POST", "/teams", json={"name": "Ours"}).json()["id"]
+        phase = {"name": "one", "data": {"simulate": {"subjects": 1, "blocks": 1}}}
+        spec = {"slug": "spring", "title": "Spring", "rulebook": "imagery", "phase": [phase]}
+        assert olga.api("POST", "/contests", json=spec).status_code == 201
+        for person, path, body in (
+            (ann, f"/teams/{team}/entries", {"name": "mine", "challenge": folder}),
+            (olga, "/contests", spec | {"slug": "summer", "rulebook": folder}),
+            (olga, "/contests/spring/rulebook", {"rulebook": folder}),
+        ):
+            assert person.api("POST", path, json=body).status_code == 422
+        assert not Path(folder, "ran").exists()
+
+
 def test_a_team_has_so_much_room_and_no_more(tmp_path, database_url):
     town = Town(tmp_path / "home", database_url, team_bytes=5_000_000)
     ann = town.person("ann")

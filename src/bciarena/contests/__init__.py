@@ -15,6 +15,7 @@ from bciarena.contests.registry import (
     contest,
     discover,
     known,
+    registered,
     rulebook,
 )
 from bciarena.contests.rulebook import Rulebook
@@ -36,5 +37,6 @@ __all__ = [
     "contest",
     "known",
     "load",
+    "registered",
     "rulebook",
 ]

@@ -8,6 +8,7 @@ parts.
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import sys
 import traceback
@@ -87,7 +88,7 @@ def version(book: Rulebook) -> int:
 
 def load(folder: Path, package: str = "") -> Contest:
     """Open a contest's folder; BadInput says what is wrong with it."""
-    if not (folder / "rules.py").is_file():
+    if not os.path.isfile(folder / "rules.py"):  # unlike Path.is_file, no name is too strange for it
         raise BadInput(f"{folder}: is not a contest folder (no rules.py); arena rulebook new DIR writes one")
     folder = folder.resolve()
     package = package or _package_for(folder)

@@ -25,6 +25,19 @@ BROKEN: dict[str, str] = {}
 """Contests that were offered and cannot be used, with the reason."""
 
 
+def registered(name: str) -> Rulebook:
+    """The rulebook of an id with or without its version; never a folder's, whose code would run by being named."""
+    found = RULEBOOKS.get(name) or max(
+        (one for one in RULEBOOKS.values() if one.name == name), key=version, default=None
+    )
+    if found is not None:
+        return found
+    broken = "".join(f"; {one}: {reason}" for one, reason in BROKEN.items() if one == name.split("/")[0])
+    raise BadInput(
+        f"unknown challenge {name[:200]!r}: choose one of {', '.join(RULEBOOKS)}, or name its contest folder{broken}"
+    )
+
+
 def rulebook(name: str) -> Rulebook:
     """The rulebook of an id with or without its version, or of a contest folder.
 
@@ -33,17 +46,11 @@ def rulebook(name: str) -> Rulebook:
     name : str
         ``imagery/1``; ``imagery`` for the newest reading; ``./mycontest`` for a folder.
     """
-    known = RULEBOOKS.get(name) or max(
-        (one for one in RULEBOOKS.values() if one.name == name), key=version, default=None
-    )
-    if known is not None:
-        return known
-    if name.startswith((".", "~", os.sep)) or Path(name, "rules.py").is_file():
-        return add(load(Path(name).expanduser())).rules
-    broken = "".join(f"; {one}: {reason}" for one, reason in BROKEN.items() if one == name.split("/")[0])
-    raise BadInput(
-        f"unknown challenge {name!r}: choose one of {', '.join(RULEBOOKS)}, or name its contest folder{broken}"
-    )
+    if name not in RULEBOOKS and name not in CONTESTS:
+        folder = Path(os.path.expanduser(name))
+        if name.startswith((".", "~", os.sep)) or os.path.isfile(folder / "rules.py"):
+            return add(load(folder)).rules
+    return registered(name)
 
 
 def known(*names: str | None) -> None:

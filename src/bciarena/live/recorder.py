@@ -96,9 +96,9 @@ def rescue(folder: Path, side: dict[str, Any] | None = None) -> Path:
 
 
 def _write(folder: Path, about: dict[str, Any], side: dict[str, Any] | None) -> Path:
-    from bciarena.contests import rulebook
+    from bciarena.contests import registered
 
-    book = rulebook(str(about.get("challenge")))
+    book = registered(str(about.get("challenge")))
     rows = len(book.channels) + 1
     size = (folder / RAW).stat().st_size // (4 * rows)
     raw: NDArray[Any] = np.zeros((rows, 0), np.float32)

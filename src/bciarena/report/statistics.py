@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bciarena.contests import rulebook as find_rulebook
+from bciarena.contests import registered as find_rulebook
 from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.trial import Trial
 from bciarena.report.inversion import inverted, kinds, successes

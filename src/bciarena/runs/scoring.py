@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bciarena.contests import registered
 from bciarena.contests import rulebook as find_rulebook
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
@@ -45,7 +46,7 @@ def rescore(run: Path, data: Path | None = None, challenge: str | None = None) -
     header, reports, end = folder.ledger()
     if end is None:
         raise BadInput(f"{run / LEDGER}: has no end line: the run was cut off, so there is no score")
-    book = find_rulebook(challenge or header["challenge"])
+    book = find_rulebook(challenge) if challenge else registered(header["challenge"])
     if challenge is None and header["rulebook"] not in {book.digest, *book.formerly}:
         raise BadInput(f"{run}: was played under another reading of {book.id}, whose rules have had a new id since")
     where = str(data) if data else RunFolder(run, lenient=True).about().get("data", "")

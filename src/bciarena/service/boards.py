@@ -16,7 +16,7 @@ from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from bciarena.contests import Rulebook
-from bciarena.contests import rulebook as find_rulebook
+from bciarena.contests import registered as find_rulebook
 from bciarena.report.choosing import Z95, block_error, chosen_low, luck_of
 from bciarena.report.part import part_of
 from bciarena.report.ranking import Place, places

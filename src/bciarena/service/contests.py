@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from bciarena.contests import rulebook as find_rulebook
+from bciarena.contests import registered as find_rulebook
 from bciarena.errors import BadInput
 from bciarena.jobs.storage import Storage
 from bciarena.protocol.seeds import secret_seed

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from bciarena.contests import rulebook as find_rulebook
+from bciarena.contests import registered as find_rulebook
 from bciarena.jobs.model import Job
 from bciarena.plaintext import table_cell
 from bciarena.report.part import part_of

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from bciarena.contests import rulebook
+from bciarena.contests import registered
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.images import read_image
 from bciarena.errors import BadInput
@@ -188,7 +188,7 @@ class ContestSpec(Images):
         if taken := RESERVED_PHASES & set(names):
             raise ValueError(f"phase: {min(taken)} is taken by the site itself")
         try:
-            rulebook(self.rulebook)
+            registered(self.rulebook)  # by its id: a folder that a visitor names is no contest
         except BadInput as error:
             raise ValueError(str(error)) from None
         return self

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from bciarena.contests import rulebook as find_rulebook
+from bciarena.contests import registered as find_rulebook
 from bciarena.jobs.model import Job
 from bciarena.jobs.queue import Queue, enqueue, waits_apart
 from bciarena.service.asker import Asker

@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from bciarena.contests import rulebook as find_rulebook
+from bciarena.contests import registered as find_rulebook
 from bciarena.entries.interpreters import base_for
 from bciarena.entries.package import open_entry
 from bciarena.errors import BadInput, EntryFailed

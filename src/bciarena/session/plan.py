@@ -74,6 +74,7 @@ WHOLE = {
     "distance_cm": NUMBER, "screen_cm": NUMBER, "lost_ms": NUMBER, "repeat_void": bool, "sandbox": str,
     "map": dict, "unit": str, "keep_all": bool, "offset": str,
 }  # fmt: skip
+MOST_BLOCKS = 10_000  # more than any set has: the first that is not there is named
 CHOICES = {"language": LANGUAGES, "cue": CUES, "sandbox": ("bwrap", "none")}
 
 
@@ -83,7 +84,7 @@ def read_plan(path: Path) -> Plan:
         told = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{path}: is no TOML ({error})") from error
     _types(path, "", told, WHOLE, ("challenge", "subject", "out", "part"))
     for name, choices in CHOICES.items():
@@ -137,7 +138,7 @@ def _part(path: Path, here: Path, book: Rulebook, number: int, told: Any) -> Par
         blocks = told.get("blocks", split_of(book.id, split).blocks)
     except BadInput as error:
         raise BadInput(f"{path}: {where}{error}") from error
-    blocks = tuple(range(1, blocks + 1)) if isinstance(blocks, int) else tuple(blocks)
+    blocks = tuple(range(1, min(blocks, MOST_BLOCKS) + 1)) if isinstance(blocks, int) else tuple(blocks)
     if not blocks or not all(type(block) is int for block in blocks) or len(set(blocks)) != len(blocks):
         raise BadInput(f"{path}: {where}blocks: give a number, or a list of different numbers")
     if not 0 <= told.get("practice", 0) <= 100:

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from sqlalchemy import select
 
 from bciarena.contests import contest as find_contest
-from bciarena.contests import rulebook as find_rulebook
+from bciarena.contests import registered as find_rulebook
 from bciarena.contests.rulebook import Rulebook
 from bciarena.protocol import protocol_of
 from bciarena.service import contests, submissions

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 from sqlalchemy import select
 
-from bciarena.contests import rulebook as find_rulebook
+from bciarena.contests import registered as find_rulebook
 from bciarena.service import contests, submissions, uploads
 from bciarena.service.models import Entry, Phase, Submission, Version
 from bciarena.service.page import Id, Page, may

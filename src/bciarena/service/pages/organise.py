@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from sqlalchemy import select
 
 from bciarena.contests import RULEBOOKS
-from bciarena.contests import rulebook as find_rulebook
+from bciarena.contests import registered as find_rulebook
 from bciarena.errors import BadInput
 from bciarena.service import contests
 from bciarena.service.export import board_csv
