@@ -121,9 +121,9 @@ def test_a_missing_extra_is_named() -> None:
     """Not installed here by name only: the words of the command line for a module that is absent."""
     from bciarena.cli import _theirs
 
-    assert "pip install 'bciarena[lab]'" in _theirs(ModuleNotFoundError("no mne_lsl", name="mne_lsl"))
-    assert "pip install 'bciarena[ray]'" in _theirs(ModuleNotFoundError("no ray", name="ray"))
-    assert _theirs(ModuleNotFoundError("ours", name="bciarena.nowhere")) == ""
+    assert "pip install 'bciarena[lab]'" in _theirs(ModuleNotFoundError("no mne_lsl", name="mne_lsl"), ["live"])
+    assert "pip install 'bciarena[ray]'" in _theirs(ModuleNotFoundError("no ray", name="ray"), ["worker"])
+    assert _theirs(ModuleNotFoundError("ours", name="bciarena.nowhere"), ["run"]) == ""
 
 
 def test_two_commands_into_one_folder(tmp_path, data) -> None:

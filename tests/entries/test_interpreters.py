@@ -73,7 +73,7 @@ def test_a_variable_names_an_interpreter(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found.source.startswith("ARENA_PYTHON_")
     assert found.executable.is_relative_to(Path(sys.base_prefix).resolve())
     monkeypatch.setenv("ARENA_PYTHON_3_8", "/nowhere/python")
-    with pytest.raises(BadInput, match="ARENA_PYTHON_3_8 is set to /nowhere/python, which is no file"):
+    with pytest.raises(BadInput, match="ARENA_PYTHON_3_8 is set to /nowhere/python, which is not a file"):
         find_python("3.8")
 
 

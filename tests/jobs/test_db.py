@@ -67,7 +67,7 @@ def test_older_schema_says_how_to_upgrade(database_url: str) -> None:
         ("nonsense", "is not a database URL"),
         ("mysql://here/there", "only SQLite and PostgreSQL"),
         ("sqlite://", "needs a file"),
-        ("sqlite:////proc/nowhere/arena.db", "cannot be made"),
+        ("sqlite:////proc/nowhere/arena.db", "there is no such database"),
     ],
 )
 def test_unusable_urls_are_one_line(url: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:

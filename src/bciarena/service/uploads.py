@@ -137,9 +137,10 @@ def inspect(path: Path, challenge: str, named: str = "") -> dict[str, Any]:
 
 
 def _listed(problems: list[str]) -> str:
-    """Each problem on a line, then the remedies, each once."""
+    """A single problem as it is; several on a line each, then the remedies, each once."""
     parts = [one.partition("\n") for one in problems]
-    return "\n".join([*(head for head, _, _ in parts), *dict.fromkeys(remedy for _, _, remedy in parts if remedy)])
+    lines = [*(head for head, _, _ in parts), *dict.fromkeys(remedy for _, _, remedy in parts if remedy)]
+    return "\n".join(lines if len(problems) == 1 else ["", *lines])
 
 
 def _absent(package: Package) -> list[str]:
