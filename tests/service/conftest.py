@@ -137,17 +137,17 @@ class Town:
             contests.create(session, account, spec, self.settings.data_roots)
         work_once(self.site)
 
-    def play(self) -> None:
-        """Drain the queue with a real worker, boxed, and settle."""
-        work = Work(
-            self.site.queue, self.site.storage, LocalEngine(self.site.storage, 1), say=lambda _: None, once=True
-        )
+    def play(self) -> list[str]:
+        """Drain the queue with a real worker, boxed, and settle; returns the worker's lines."""
+        said: list[str] = []
+        work = Work(self.site.queue, self.site.storage, LocalEngine(self.site.storage, 1), say=said.append, once=True)
         thread = threading.Thread(target=work.run)
         thread.start()
         thread.join(120)
         assert not thread.is_alive()
         while work_once(self.site):
             time.sleep(0)
+        return said
 
     def close(self) -> None:
         for person in self.people:

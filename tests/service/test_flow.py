@@ -135,6 +135,44 @@ def test_last_place_of_the_day_goes_once(town, tmp_path):
     assert sorted(answers) == [201] * 3 + [429] * 5
 
 
+def test_no_way_around_the_days_limit(town, tmp_path):
+    """Neither by cancelling a run that has begun, nor by a second team of the same person; others have their own."""
+    town.contest(daily_limit=1)
+    ann, bob = town.person("ann"), town.person("bob")
+    package = packed(tmp_path / "p", GOOD)
+    places = {}
+    for person, name in ((ann, "Alpha"), (ann, "Beta"), (bob, "Gamma")):
+        _, entry = team_with_entry(person, name)
+        places[name] = {"version_id": upload(person, entry, package), "contest": "spring"}
+    run = ann.api("POST", "/submissions", json=places["Alpha"]).json()["id"]
+    assert ann.api("POST", "/submissions", json=places["Beta"]).status_code == 429
+    assert town.site.queue.lease("a worker") is not None
+    assert ann.api("POST", f"/submissions/{run}/cancel").json()["state"] == "cancelled"
+    for name in ("Alpha", "Beta"):
+        assert ann.api("POST", "/submissions", json=places[name]).status_code == 429
+    assert bob.api("POST", "/submissions", json=places["Gamma"]).status_code == 201
+
+
+def test_what_an_entry_says_is_harmless_text(sqlite_town, tmp_path):
+    """Printed, raised and reported: no escapes and no changes of direction in logs, page, ledger and worker's line."""
+    sqlite_town.contest()
+    ann = sqlite_town.person("ann")
+    _, entry = team_with_entry(ann)
+    bad = "'\\x1b[31m\\x9b5m\\u202e<b>\\nworker: job 99: ok'"
+    code = f"class Entry:\n    def step(self, packet):\n        print({bad})\n"
+    code += f"        if packet.start:\n            raise ValueError({bad})\n        return {bad}\n"
+    run = submit(ann, entry, upload(ann, entry, packed(tmp_path / "p", code)))
+    said = sqlite_town.play()
+    logs, ledger = (ann.api("GET", f"/submissions/{run}/{what}").text for what in ("logs", "ledger"))
+    page = ann.get(f"/runs/{run}").text
+    assert all("[31m" in text for text in (logs, page, ledger))
+    for text in (logs, ledger, page, "\n".join(said)):
+        assert not set("\x1b\x9b\u202e") & set(text)
+    assert "<b>" not in page.split("<main")[1].split("[31m")[1]
+    assert any("job 99" in line for line in said)
+    assert not any("\n" in line for line in said)
+
+
 def test_organiser_reruns_disqualifies_publishes_exports(town, tmp_path):
     town.contest(board="hidden")
     olga, ann, visitor = town.person("olga"), town.person("ann"), town.visitor()

@@ -30,6 +30,7 @@ from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.model import Job
 from bciarena.jobs.queue import LEASE_S, Queue
 from bciarena.jobs.storage import Storage, Unwell
+from bciarena.plaintext import one_line
 
 BEATS_PER_LEASE = 15
 LOOKS_EVERY = 2  # beats, between two signs of life of the worker itself and sweeps of others' leases
@@ -271,4 +272,4 @@ def _line(lease: Lease, outcome: Outcome) -> str:
         return f"job {lease.job}, attempt {lease.attempt}: our fault: {outcome.error}"
     score = (outcome.result or {}).get("score")
     shown = f", score {score:.4g}" if isinstance(score, (int, float)) else ""
-    return f"job {lease.job}: {outcome.verdict}{shown}" + (f" ({outcome.error})" if outcome.error else "")
+    return f"job {lease.job}: {outcome.verdict}{shown}" + (f" ({one_line(outcome.error)})" if outcome.error else "")

@@ -7,8 +7,8 @@ from typing import IO, Any
 
 
 def line_text(line: dict[str, Any]) -> str:
-    """One line, always the same bytes for the same content."""
-    return json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    """One line, always the same bytes for the same content; what is not ASCII is written as its number."""
+    return json.dumps(line, ensure_ascii=True, allow_nan=False, separators=(",", ":")) + "\n"
 
 
 class Ledger:

@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session, aliased
 
 from bciarena.contests import registered as find_rulebook
 from bciarena.jobs.model import Job
@@ -39,9 +39,11 @@ def submit(session: Session, account: Account, version: Version, phase: Phase, b
         raise Refused(422, "refused.package", why=why)
     if not boxed and not team.house:
         raise Refused(503, "refused.no_box")
-    # Two submissions at the same moment must not both use the last one of the day: the team's row is the lock.
+    # Two submissions at the same moment must not both use the last one of the day: the rows of the person and of the
+    # team, always in this order, are the locks.
+    session.execute(select(Account.id).where(Account.id == account.id).with_for_update())
     session.execute(select(Team.id).where(Team.id == team.id).with_for_update())
-    if phase.daily_limit and used_today(session, phase.id, team.id) >= phase.daily_limit:
+    if phase.daily_limit and used_today(session, phase.id, team.id, account.id) >= phase.daily_limit:
         tomorrow_s = DAY_S - time.time() % DAY_S
         raise Refused(429, "refused.daily_limit", again_s=tomorrow_s, most=phase.daily_limit)
     job = _queue(session, version, phase, team, boxed)
@@ -51,18 +53,28 @@ def submit(session: Session, account: Account, version: Version, phase: Phase, b
     return submission
 
 
-def used_today(session: Session, phase_id: int, team_id: int) -> int:
-    """Submissions of this UTC day; those cancelled or failed by our fault do not count."""
+def used_today(session: Session, phase_id: int, team_id: int, account_id: int) -> int:
+    """Submissions of this UTC day by the team, and by this person for any team: a second team is no second limit.
+
+    Those failed by our fault do not count, nor those cancelled before a worker took them. A run that was begun does:
+    its progress has told something about the recordings.
+    """
     midnight = time.time() // DAY_S * DAY_S
+    shard = aliased(Job)
+    begun = or_(
+        Job.started_at.is_not(None),
+        select(shard.id).where(shard.parent == Job.id, shard.started_at.is_not(None)).exists(),
+    )
     query = (
         select(func.count())
         .select_from(Submission)
         .join(Job, Job.id == Submission.job_id)
         .where(
             Submission.phase_id == phase_id,
-            Submission.team_id == team_id,
+            or_(Submission.team_id == team_id, Submission.by == account_id),
             Submission.created_at >= midnight,
-            Job.state.not_in(("cancelled", "faulted")),
+            Job.state != "faulted",
+            or_(Job.state != "cancelled", begun),
         )
     )
     return session.scalar(query) or 0

@@ -46,7 +46,7 @@ def _open_phases(page: Page, entry: Entry) -> list[dict[str, object]]:
             if contests.phase_state(phase) != "open":
                 continue
             title = f"{contest_title(page.lang, contest)} · {phase_title(page.say, phase)}"
-            used = submissions.used_today(page.session, phase.id, entry.team_id)
+            used = submissions.used_today(page.session, phase.id, entry.team_id, page.me.id)
             left = page.say("entry.left", n=max(phase.daily_limit - used, 0)) if phase.daily_limit else ""
             found.append({"id": phase.id, "title": title, "left": left})
     return found

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from bciarena.contests import registered as find_rulebook
 from bciarena.errors import Fault
 from bciarena.jobs.model import ENDED, Job
+from bciarena.plaintext import clean
 from bciarena.report.texts import explained
 from bciarena.runs import rescore
 from bciarena.runs.folder import LEDGER
@@ -95,7 +96,7 @@ def logs_of(site: Site, result: Result | None) -> list[tuple[str, str]]:
     found = []
     for name in LOGS:
         if files.get(name):
-            text = site.storage.read(result.run, name).decode("utf-8", "replace")
+            text = clean(site.storage.read(result.run, name).decode("utf-8", "replace"))
             cut = f"… ({len(text) - LOG_SHOWN} more before)\n" if len(text) > LOG_SHOWN else ""
             found.append((name.split(".")[0], cut + text[-LOG_SHOWN:]))
     return found
