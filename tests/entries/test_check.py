@@ -14,7 +14,7 @@ from bciarena.entries.checkup import check
 from bciarena.entries.packing import pack
 from bciarena.entries.tiny import strict_recording, tiny_recording
 from bciarena.referee import Truth
-from bciarena.sandbox import why_not
+from bciarena.sandbox import player, why_not
 from tests.entries.test_package import write
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"boxes do not work here: {why_not()}")
@@ -171,7 +171,8 @@ def contest(folder: Path, first: str = "", last: str = "return") -> str:
     return str(write(folder, {"Algorithm/AlgorithmImplementMI.py": text, "config.toml": 'python = "3.8"\n'}))
 
 
-def test_it_stays_after_the_finish(tmp_path: Path) -> None:
+def test_it_stays_after_the_finish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player, "WATCH_S", 1.0)  # the match is over before the referee's first look at the clock
     (words,) = problems(contest(tmp_path, last="time.sleep(60)"))
     assert words.startswith("It must leave run by itself when the finish flag is true")
 

@@ -205,7 +205,8 @@ class _Serving:
         now_s = time.monotonic()
         if self.host.greeted and self.standing_s is None:
             self.standing_s = now_s
-            self.deadline_s = now_s + self.match.budget_s
+            if not self.match.finish_seen:  # a short match can be over before the first look
+                self.deadline_s = now_s + self.match.budget_s
         if self.standing_s is not None and not self.match.packets:
             self.load_s = now_s - self.standing_s
         self.watch_s = min(now_s + WATCH_S, max(self.deadline_s, now_s + 0.001))
