@@ -45,3 +45,12 @@ def test_every_reference_entry_is_complete(one):
             text=True,
         )
         assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_what_is_imported_only_where_it_is_there_is_not_needed():
+    from bciarena.entries.opened import opened
+
+    with opened("@liveness", rulebook("liveness")) as ready:
+        assert any(path.name == "deep_net.py" for path in ready.package.root.rglob("*.py"))
+        assert "torch" not in library.needs(ready.package.root)
+        assert "sklearn" in library.needs(ready.package.root)

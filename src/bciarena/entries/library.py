@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import bciarena
@@ -43,14 +43,23 @@ def add_used(root: Path) -> list[str]:
 
 
 def needs(root: Path) -> set[str]:
-    """Modules from elsewhere that the files in ``root`` import as soon as they are loaded."""
+    """Modules from elsewhere that the entry in ``root`` imports as soon as it is loaded, itself or through ours."""
+    waiting = [(path, "") for path in root.rglob("*.py") if root / NAME not in path.parents]
+    seen: set[Path] = set()
     found: set[str] = set()
-    for path in root.rglob("*.py"):
-        for node in ast.parse(path.read_text("utf-8")).body:
+    while waiting:
+        path, module = waiting.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        top = ast.parse(path.read_text("utf-8")).body
+        for node in top:
             if isinstance(node, ast.Import):
                 found |= {item.name.split(".")[0] for item in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 found.add(node.module.split(".")[0])
+        for name in _imported(path, module, top):
+            waiting += [(source, one) for one in (*_above(name), name) if (source := _file_of(one)) and one != NAME]
     return found
 
 
@@ -67,10 +76,10 @@ def _above(name: str) -> list[str]:
     return [".".join(parts[:count]) for count in range(2, len(parts))]
 
 
-def _imported(path: Path, module: str) -> Iterator[str]:
-    """Names below this package that a file imports anywhere; of ``from a import b`` both a and a.b."""
+def _imported(path: Path, module: str, nodes: Iterable[ast.AST] | None = None) -> Iterator[str]:
+    """Names below this package that a file imports anywhere, or in ``nodes``; of ``from a import b`` both a and a.b."""
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))) if nodes is None else nodes:
         if isinstance(node, ast.Import):
             yield from (item.name for item in node.names if item.name.split(".")[0] == NAME)
         elif isinstance(node, ast.ImportFrom):
