@@ -17,7 +17,7 @@ from bciarena.jobs.joining import join_runs
 from bciarena.jobs.shards import enqueue_match
 from bciarena.jobs.storage import Storage
 from bciarena.recording import open_recording
-from bciarena.runs import run_match
+from bciarena.runs import RunFolder, run_match
 from tests.jobs.playing import timeless
 from tests.making import write_folder
 
@@ -157,6 +157,39 @@ def test_shards_over_the_whole_budget_are_over_budget(tmp_path: Path, storage: S
     assert (result["verdict"], result["score"]) == ("over_budget", 0.0)
     with pytest.raises(Fault, match=r"different conditions \(seed\)"):
         join_runs({**payload, "seed": 5}, runs, storage, tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("budget_s", "cores", "verdict"),
+    [
+        (27.0, 2, "ok"),  # 16 s of the first shard, start included; of the others 5 s each between packets
+        (25.0, 2, "over_budget"),
+        (27.0, 1, "over_budget"),  # 39 s of CPU time: more than one core has in 27 s
+    ],
+)
+def test_shards_together_take_the_wall_time_of_a_single_run(
+    tmp_path: Path, storage: Storage, budget_s: float, cores: int, verdict: str
+) -> None:
+    """It starts up once; whether its shards kept time is a matter of their sum, not of any one's."""
+    book = rulebook("imagery")
+    data = storage.put(recording_folder(book, tmp_path / "data"))
+    recording = open_recording(storage.fetch(data))
+    runs = [tmp_path / f"s{k}" for k in range(1, SUBJECTS + 1)]
+    for k, run in enumerate(runs, 1):
+        run_match(book, recording.part(k), InProcess(Talker()), out=run, clock="data", entry_digest="e")
+        folder = RunFolder(run)
+        header, reports, end = folder.ledger()
+        assert end is not None
+        folder.write_ledger([header, *reports, {**end, "wall_s": 16.0, "cpu_s": 24.0}])
+        folder.write_think([5.0 / end["packets"]] * end["packets"])
+    payload = {"challenge": book.id, "data": data, "entry": "x", "clock": "data", "sandbox": "in-process"}
+    whole = {**payload, "budget_s": budget_s, "limits": {"cores": cores}}
+    result = join_runs(whole, runs, storage, tmp_path / "joined")
+    assert result["verdict"] == verdict
+    _, _, end = RunFolder(tmp_path / "joined").ledger()
+    assert end is not None
+    assert end["wall_s"] == pytest.approx(16 + 5 + 5)
+    assert result.tally["wall_s"] == pytest.approx(26)
 
 
 def test_liveness_cannot_be_cut(tmp_path: Path) -> None:

@@ -9,10 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from bciarena.cli import main
+from bciarena.cli import live, main
 from bciarena.contests import rulebook
-from bciarena.entries.opened import opened
-from bciarena.live.commands import run_live
 from bciarena.live.streams import CodesOut, EegOut, need_lsl
 from bciarena.recording import open_recording
 from bciarena.runs import RunFolder
@@ -31,10 +29,11 @@ GAP = range(1500, 2000)  # samples that never come: the third of five trials is 
 
 
 @pytest.fixture
-def one(tmp_path):
-    """A run of subject 3, block 2, with a pulled cable."""
+def one(tmp_path, monkeypatch, capsys):
+    """A run of subject 3, block 2, with a pulled cable; its folder, and what the command printed."""
     (tmp_path / "entry.py").write_text(ENTRY)
-    folder, out = tmp_path, tmp_path / "run"
+    monkeypatch.setattr(live, "_stop", threading.Event)  # the tests' own signals stay as they are
+    out = tmp_path / "run"
     name, lsl = f"folder-{time.monotonic_ns()}", need_lsl()
     eeg, codes, end = EegOut(name, BOOK.channels, BOOK.rate), CodesOut(name), threading.Event()
     plan = {250: 242, **{500 + 400 * k: 201 + k % 3 for k in range(5)}, **{900 + 400 * k - 50: 241 for k in range(5)}}
@@ -54,20 +53,20 @@ def one(tmp_path):
     thread = threading.Thread(target=send)
     thread.start()
     try:
-        with opened(str(folder / "entry.py:Always"), BOOK, sandbox="none") as ready:
-            stop, about = threading.Event(), {"entry": "always"}
-            run_live(
-                ready, name, out, hub=None, seconds=60, stop=stop, say=lambda t: None, subject=3, block=2, about=about
-            )
+        assert main(["live", "run", f"{tmp_path / 'entry.py'}:Always", "--challenge", "imagery", "--stream", name,
+                     "--out", str(out), "--sandbox", "none", "--seconds", "60", "--subject", "3", "--block", "2"]) == 0  # fmt: skip
     finally:
         end.set()
         thread.join()
         eeg.close()
         codes.close()
-    return out
+    return out, capsys.readouterr().out
 
 
 def test_everything_works_on_it(one, tmp_path, capsys):
+    one, said = one
+    told = "4 reports in 3 trials: 1 right, 2 wrong, 0 late, 0 missing, 1 left out (bad signal); computing"
+    assert said.splitlines()[-1].startswith(told)
     score = json.loads((one / "score.json").read_text())
     status = [trial["status"] for trial in score["trials"]]
     assert status == ["in_time", "in_time", "invalid", "in_time"], score["notes"]

@@ -1,7 +1,6 @@
-"""A core for each match: shared out only where there are enough, left again, and seen from inside a box."""
+"""Cores for each match: shared out only where there are enough, left again, and seen from inside a box."""
 
 import os
-import threading
 
 import pytest
 import recordings
@@ -20,53 +19,89 @@ class Entry:
 
 
 @pytest.mark.parametrize(
-    ("allowed", "own"), [([0], []), ([0, 1], []), ([4, 2, 9], [9]), (range(4), [3]), (range(8), [5, 6, 7])]
+    ("slots", "allowed", "most", "pool"),
+    [
+        (1, [0], 0, []),
+        (1, [0, 1], 0, []),
+        (1, [4, 2, 9], 1, [9]),
+        (1, range(4), 2, [3, 2]),
+        (3, range(8), 1, [7, 6, 5, 4]),
+        (4, range(8), 0, [7, 6, 5]),
+        (2, range(9), 3, [8, 7, 6, 5, 4, 3]),
+    ],
 )
-def test_a_core_for_each_box_leaves_one_for_its_referee_and_one_for_the_rest(allowed, own):
-    assert pinning.box_cores(allowed) == own
-
-
-def test_all_matches_of_a_worker_have_one_or_none_has(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
-    assert [pinning.pins(slots) for slots in (1, 3, 4)] == [True, True, False]
-    assert pinning.told(3) == "each ranked match has a core of its own (8 cores, 3 at once)"
-    assert "8 are too few to give each of 4 its own" in pinning.told(4)
+def test_cores_for_each_box_leave_one_for_its_referee_and_one_for_the_rest(slots, allowed, most, pool):
+    assert pinning.most_cores(slots, allowed) == most
+    assert pinning.box_cores(slots, allowed) == pool
 
 
 @pytest.fixture
-def last_core(monkeypatch, tmp_path):
-    """The machine's last core is one for boxes, however few it has."""
+def eight_cores(monkeypatch, tmp_path):
+    """A machine of eight; the list is what this thread was told to use."""
+    now = [set(range(8))]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(now[-1]))
+    monkeypatch.setattr(os, "sched_setaffinity", lambda _, cores: now.append(set(cores)))
+    return now
+
+
+def test_a_worker_says_what_its_matches_have(eight_cores):
+    assert pinning.told(3) == "each ranked match has a core of its own (8 cores, 3 at once)"
+    assert pinning.told(2) == "each ranked match has up to 2 cores of its own (8 cores, 2 at once)"
+    assert "8 are too few to give each of 4 its own" in pinning.told(4)
+
+
+def test_matches_never_get_the_same_cores_and_leave_them(eight_cores, monkeypatch):
+    everything = set(range(8))
+    monkeypatch.setenv(pinning.PIN, "2")
+    with pinning.own_cores(2) as first:
+        assert first == {7, 6}
+        assert eight_cores[-1] == {0, 1, 2}  # for two referees and the rest of the machine
+        eight_cores.append(everything)  # the second match is another process
+        with pinning.own_cores(1) as second, pinning.starting_on(second):
+            assert second == eight_cores[-1] == {5}
+        eight_cores.append(everything)
+        with pinning.own_cores(2) as third:
+            assert third == {5, 4}
+            eight_cores.append(everything)
+            with pinning.own_cores(2) as too_many:
+                assert too_many == set()
+                assert eight_cores[-1] == everything
+    assert eight_cores[-1] == everything
+
+
+@pytest.mark.parametrize(("slots", "granted"), [("2", 3), ("2", 0), ("4", 1), ("", 1)])
+def test_all_matches_that_are_granted_as_many_have_them_or_none_has(eight_cores, monkeypatch, slots, granted):
+    monkeypatch.setenv(pinning.PIN, slots)
+    with pinning.own_cores(granted) as cores:
+        assert cores == set()
+    assert len(eight_cores) == 1
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """Of all boxes here: the copies that a ranked one has of its Python take their time."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def free_cores(monkeypatch, cache):
+    """How many a box may have here; the last one also where there are only two."""
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < 2:
         pytest.skip("one core cannot be shared out")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(pinning, "box_cores", lambda allowed: [max(allowed)])
-    return allowed[-1]
-
-
-def test_two_matches_never_get_the_same_core_and_leave_it(last_core):
-    before, seen = os.sched_getaffinity(0), []
-
-    def second():
-        with pinning.own_core() as other:
-            seen.extend([other, os.sched_getaffinity(0)])
-
-    with pinning.own_core() as core:
-        assert core == last_core
-        assert os.sched_getaffinity(0) == before - {core}
-        thread = threading.Thread(target=lambda: (os.sched_setaffinity(0, before), second()))
-        thread.start()
-        thread.join()
-    assert seen == [None, before]
-    assert os.sched_getaffinity(0) == before
-    with pinning.own_core() as again:
-        assert again == last_core
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    if len(allowed) == 2:
+        monkeypatch.setattr(pinning, "most_cores", lambda slots, allowed: 1)
+        monkeypatch.setattr(pinning, "box_cores", lambda slots, allowed: [max(allowed)])
+        return allowed[-1:]
+    return allowed[2:]
 
 
 @pytest.mark.usefixtures("box_works")
 @pytest.mark.parametrize(("ranked", "pin", "granted"), [(True, "1", 1), (True, "", 1), (False, "1", 1), (True, "1", 2)])
-def test_a_ranked_box_stays_on_its_core_where_the_worker_says_so(
-    tmp_path, last_core, monkeypatch, ranked, pin, granted
+def test_a_ranked_box_stays_on_its_cores_where_the_worker_says_so(
+    tmp_path, free_cores, monkeypatch, ranked, pin, granted
 ):
     before = os.sched_getaffinity(0)
     monkeypatch.setenv(pinning.PIN, pin)
@@ -82,6 +117,7 @@ def test_a_ranked_box_stays_on_its_core_where_the_worker_says_so(
             clock="data",
         )
     assert result["verdict"] == "ok", result["reason"]
-    expected = [last_core] if ranked and pin and granted == 1 else sorted(before)
+    own = ranked and pin and granted <= len(free_cores)
+    expected = free_cores[-granted:] if own else sorted(before)
     assert (tmp_path / "run" / "stdout.txt").read_text() == f"may use {expected}\n"
     assert os.sched_getaffinity(0) == before

@@ -66,8 +66,11 @@ def test_login_submit_status(settled, tmp_path, capsys, monkeypatch):
         assert main(["submit", str(good), "--contest", "spring", "--follow", "--json"]) == 0
         run = json.loads(capsys.readouterr().out)
         assert (run["state"], run["ranked"], run["entry"], run["version"]) == ("scored", True, "good", 1)
-        assert main(["submit", str(bad), "--contest", "spring", "--entry", "good"]) == 0
-        capsys.readouterr()
+        assert main(["status", str(run["id"])]) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == run["summary"]
+        assert run["summary"].startswith("36 reports in 36 trials: ")
+        assert main(["submit", str(bad), "--contest", "spring", "--entry", "good", "--follow"]) == 1
+        assert "\nNOTHING WAS REPORTED: 0 reports in 36 trials" in capsys.readouterr().out
         assert main(["status", "--follow", "--logs"]) == 1  # as arena run would say
         said = capsys.readouterr()
         assert "no such luck" in said.out

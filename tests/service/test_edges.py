@@ -402,6 +402,23 @@ def test_a_home_is_for_its_user_alone(tmp_path):
     assert Settings.at(old).home == old
 
 
+def test_an_address_can_ask_for_a_language(sqlite_town):
+    """A link that says ?lang=zh is read in Chinese by whoever follows it, and so is the page after it."""
+    sqlite_town.contest()
+    visitor = sqlite_town.visitor()
+    visitor.http.headers["accept-language"] = "en"
+
+    def language(path: str) -> str:
+        return visitor.get(path).text.split('<html lang="')[1].split('"')[0]
+
+    assert language("/contests/spring?lang=xx") == "en"
+    assert dict(visitor.http.cookies) == {}
+    assert language("/nowhere?lang=zh") == "zh-CN"
+    assert language("/contests/spring?lang=zh") == "zh-CN"
+    assert language("/contests/spring") == "zh-CN"
+    assert language("/?lang=en") == "en"
+
+
 def test_a_phase_needs_no_revision_to_be_asked(sqlite_town):
     """The revision is a counter of the database's row; pages of visitors show none of a hidden phase."""
     sqlite_town.contest(board="hidden")

@@ -27,10 +27,10 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 class Child:
     """One process and the job it does."""
 
-    def __init__(self, storage: Storage, pinned: bool = False) -> None:
+    def __init__(self, storage: Storage, slots: int = 0) -> None:
         # Not on the command line, which every user of the machine can read: a URL may contain a password.
         places = {"ARENA_STORAGE": storage.url, "ARENA_CACHE": str(storage.cache), "ARENA_STORE": storage.store or ""}
-        places[pinning.PIN] = "1" if pinned else ""
+        places[pinning.PIN] = str(slots or "")
         self.process = subprocess.Popen(
             own_python("bciarena.jobs.child", str(os.getpid())),
             stdin=subprocess.PIPE,
@@ -124,7 +124,7 @@ class LocalEngine:
             self._idle.append(self._spawn())
 
     def _spawn(self) -> Child:
-        child = Child(self.storage, pinning.pins(self.slots))
+        child = Child(self.storage, self.slots)
         self._selector.register(child.output, selectors.EVENT_READ, child)
         return child
 

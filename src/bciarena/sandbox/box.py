@@ -23,7 +23,7 @@ from bciarena.sandbox import bwrap, nobox, readable
 from bciarena.sandbox.cgroups import NO_GROUP, Group, make_group
 from bciarena.sandbox.copies import own_place
 from bciarena.sandbox.limits import MIB, Limits
-from bciarena.sandbox.pinning import PIN, own_core, starting_on
+from bciarena.sandbox.pinning import own_cores, starting_on
 from bciarena.sandbox.places import interpreter_places, without_the_site
 from bciarena.sandbox.seccomp import UNIX, filter_bytes
 from bciarena.sandbox.usage import Usage, tree_usage
@@ -87,12 +87,11 @@ class Box:
         command, environment, extra, order["root"] = begin(uid)
         lib = str(bwrap.LIB) if self.sandbox == "bwrap" else self._library()
         order["start"] = START.format(lib=lib)
-        pinned = self.ranked and self.limits.cores == 1 and os.environ.get(PIN)
-        core = self._stack.enter_context(own_core()) if pinned else None
-        order["own_core"] = core is not None
+        cores = self._stack.enter_context(own_cores(self.limits.cores)) if self.ranked else set()
+        order["own_core"] = bool(cores)
         python = [str(self.interpreter.executable), "-S", "-s", "-c", order["start"], json.dumps(order)]
         try:
-            with starting_on(core):
+            with starting_on(cores):
                 self.process = subprocess.Popen(
                     [*command, *python],
                     env=environment,

@@ -1,59 +1,70 @@
-"""A core for each match, which neither the referee nor another match uses, where there are enough of them."""
+"""Cores for each match, which neither the referee nor another match uses, where there are enough of them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from bciarena.places import cache_folder
 from bciarena.sandbox.copies import own_place
 
 PIN = "ARENA_PIN"
-"""Set by a worker for its children when every match it plays at once can have a core."""
+"""Set by a worker for its children: how many matches it plays at once; empty where nothing is pinned."""
 
 
-def box_cores(allowed: Collection[int]) -> list[int]:
-    """The cores reserved for boxes: each leaves one for its referee, and one is left for the rest of the machine."""
-    ordered = sorted(allowed)
-    return ordered[len(ordered) - max(len(ordered) - 1, 0) // 2 :]
+def most_cores(slots: int, allowed: Collection[int]) -> int:
+    """How many cores each of ``slots`` matches can have to itself.
+
+    Each match leaves one for its referee, and one is left for the rest of the machine. All matches that are granted
+    as many have them, or none has: or some would have better clocks.
+    """
+    return max((len(allowed) - 1) // slots - 1, 0)
 
 
-def pins(slots: int) -> bool:
-    """Whether ``slots`` matches at once can have a core each; all or none, or some would have better clocks."""
-    return slots <= len(box_cores(os.sched_getaffinity(0)))
+def box_cores(slots: int, allowed: Collection[int]) -> list[int]:
+    """The cores reserved for boxes, in the order in which they are given away."""
+    return sorted(allowed)[:slots:-1]
 
 
 def told(slots: int) -> str:
     """How ``slots`` matches at once share this machine, in one line."""
-    cores = len(os.sched_getaffinity(0))
-    if pins(slots):
-        return f"each ranked match has a core of its own ({cores} cores, {slots} at once)"
-    return f"matches share the cores: {cores} are too few to give each of {slots} its own (2 each and 1 more)"
+    allowed = os.sched_getaffinity(0)
+    most = most_cores(slots, allowed)
+    if most:
+        which = "a core" if most == 1 else f"up to {most} cores"
+        return f"each ranked match has {which} of its own ({len(allowed)} cores, {slots} at once)"
+    return f"matches share the cores: {len(allowed)} are too few to give each of {slots} its own (2 each and 1 more)"
 
 
 @contextmanager
-def own_core() -> Iterator[int | None]:
-    """A core that no other box of this user has and that this thread avoids meanwhile; None if none is free."""
-    before = os.sched_getaffinity(0)
-    cores = box_cores(before)
-    with own_place(cache_folder() / "cores") as place:
-        if place.number >= len(cores):
-            yield None
+def own_cores(granted: int) -> Iterator[set[int]]:
+    """As many cores as the match is granted, which no other box of this user has and this thread avoids meanwhile.
+
+    Empty where the worker pins nothing, or the machine has too few for as many.
+    """
+    before, slots = os.sched_getaffinity(0), int(os.environ.get(PIN) or 0)
+    if not slots or not 1 <= granted <= most_cores(slots, before):
+        yield set()
+        return
+    pool = box_cores(slots, before)
+    with ExitStack() as held:
+        taken = [held.enter_context(own_place(cache_folder() / "cores")).number for _ in range(granted)]
+        if max(taken) >= len(pool):  # another worker of this user has them
+            yield set()
             return
-        os.sched_setaffinity(0, before - set(cores))
+        os.sched_setaffinity(0, before - set(pool))
         try:
-            yield cores[place.number]
+            yield {pool[number] for number in taken}
         finally:
             os.sched_setaffinity(0, before)
 
 
 @contextmanager
-def starting_on(core: int | None) -> Iterator[None]:
-    """What this thread starts meanwhile stays on the core, with all its children, which inherit it."""
+def starting_on(cores: set[int]) -> Iterator[None]:
+    """What this thread starts meanwhile stays on the cores, with all its children, which inherit them."""
     before = os.sched_getaffinity(0)
-    if core is not None:
-        os.sched_setaffinity(0, {core})
+    os.sched_setaffinity(0, cores or before)
     try:
         yield
     finally:

@@ -26,6 +26,7 @@ from bciarena.service.texts import LANGUAGES, say
 from bciarena.service.words import challenge_title, unit_name
 
 LARGEST_ID = 2**63 - 1
+YEAR_S = 365 * 86400
 Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 """A number in an address that names a row; numbers that no row can have are not found."""
 
@@ -123,6 +124,8 @@ class Page(Asker):
         answer = HTMLResponse(text, code)
         if self._new and self.token_given:
             self.keep(answer, self.cookie)
+        if self.request.query_params.get("lang") == self.lang:
+            self.keep_language(answer, self.lang)
         return answer
 
     def refusal(self, template: str, no: Refused, **values: Any) -> HTMLResponse:
@@ -143,6 +146,10 @@ class Page(Asker):
             samesite="lax",
             secure=self.site.settings.https,
         )
+
+    def keep_language(self, answer: Response, lang: str) -> None:
+        """Remember a language that was asked for."""
+        answer.set_cookie("lang", lang, max_age=YEAR_S, samesite="lax", secure=self.site.settings.https)
 
     def go(self, where: str, said: str = "") -> RedirectResponse:
         """Redirect the browser after a form, with a notice of what was done."""

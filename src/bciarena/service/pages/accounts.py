@@ -16,7 +16,6 @@ from bciarena.service.site import address_of, local_path
 from bciarena.service.texts import LANGUAGES
 
 router = APIRouter()
-YEAR_S = 365 * 86400
 
 
 def _next(page: Page) -> str:
@@ -68,7 +67,7 @@ def logout(page: Page = may("account")) -> Response:
 def language(chosen: str, page: Page = may("look")) -> Response:
     answer = page.go(_next(page))
     if chosen in LANGUAGES:
-        answer.set_cookie("lang", chosen, max_age=YEAR_S, samesite="lax", secure=page.site.settings.https)
+        page.keep_language(answer, chosen)
     return answer
 
 
