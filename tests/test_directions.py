@@ -10,7 +10,19 @@ import pytest
 from bciarena.contests import CONTESTS
 
 SRC = Path(__file__).resolve().parents[1] / "src" / "bciarena"
-LOW = {"errors", "verdicts", "plaintext", "processes", "writing", "places", "bars", "lazy", "words", "clocks"}
+LOW = {
+    "errors",
+    "verdicts",
+    "plaintext",
+    "processes",
+    "writing",
+    "places",
+    "bars",
+    "lazy",
+    "words",
+    "clocks",
+    "scratch",
+}
 """Single files that know nothing but each other."""
 ENGINE = LOW | {"recording", "contests", "stream", "referee", "match", "wire"}
 MAY = {

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 import time
 import zipfile
 from pathlib import Path
@@ -103,11 +102,11 @@ def fail_inside(folder: Path, private: Path) -> None:
 def test_the_copy_is_gone_after_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     private = tmp_path / "tmp"
     private.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(private))
+    monkeypatch.setenv("TMPDIR", str(private))
     folder = write(tmp_path / "entry", OWN)
     with pytest.raises(ZeroDivisionError):
         fail_inside(folder, private)
-    assert not list(private.iterdir())
+    assert not list(private.glob("*/*"))
 
 
 def test_what_a_killed_process_left_is_swept_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,15 +118,24 @@ def test_what_a_killed_process_left_is_swept_up(tmp_path: Path, monkeypatch: pyt
         f"with open_entry({str(folder)!r}, rulebook('imagery')): os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     subprocess.run([sys.executable, "-c", program], env={**os.environ, "TMPDIR": str(private)})
-    (left,) = private.iterdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(private))
-    monkeypatch.setattr("bciarena.entries.scratch.YOUNG_S", 0)
+    (left,) = private.glob("*/*/")
+    monkeypatch.setenv("TMPDIR", str(private))
     with open_entry(str(folder), rulebook("imagery")) as first:
         assert not left.exists()
         with open_entry(str(folder), rulebook("imagery")) as second:
             assert first.root.exists()
             assert second.root.exists()
-    assert not list(private.iterdir())
+    assert not list(private.glob("*/*"))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+def test_nothing_is_unpacked_in_somebody_elses_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    (tmp_path / "arena-work-0").mkdir()
+    os.chown(tmp_path / "arena-work-0", 1234, 1234)
+    folder = write(tmp_path / "entry", OWN)
+    with pytest.raises(BadInput, match="belongs to somebody else"), open_entry(str(folder), rulebook("imagery")):
+        pass
 
 
 def test_the_texts_packing_resolves_by_all_its_names(tmp_path: Path) -> None:

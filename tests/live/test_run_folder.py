@@ -53,8 +53,9 @@ def one(tmp_path, monkeypatch, capsys):
     thread = threading.Thread(target=send)
     thread.start()
     try:
-        assert main(["live", "run", f"{tmp_path / 'entry.py'}:Always", "--challenge", "imagery", "--stream", name,
-                     "--out", str(out), "--sandbox", "none", "--seconds", "60", "--subject", "3", "--block", "2"]) == 0  # fmt: skip
+        who = ["--challenge", "imagery", "--stream", name, "--subject", "3", "--block", "2"]
+        how = ["--out", str(out), "--sandbox", "none", "--seconds", "60"]
+        assert main(["live", "run", f"{tmp_path / 'entry.py'}:Always", *who, *how]) == 0
     finally:
         end.set()
         thread.join()

@@ -33,6 +33,7 @@ class Entry:
 def test_cores_for_each_box_leave_one_for_its_referee_and_one_for_the_rest(slots, allowed, most, pool):
     assert pinning.most_cores(slots, allowed) == most
     assert pinning.box_cores(slots, allowed) == pool
+    assert (slots <= pinning.most_matches(allowed)) == (most > 0)
 
 
 @pytest.fixture

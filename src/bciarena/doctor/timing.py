@@ -9,7 +9,7 @@ from statistics import median
 
 from bciarena.clocks import disturbed_factor, piece_s, reference_load
 from bciarena.doctor import Line
-from bciarena.sandbox.pinning import box_cores
+from bciarena.sandbox.pinning import most_matches
 
 PIECES, STEPS = 300, 10_000  # about a millisecond each
 NOISY = 1.5  # times the median
@@ -31,7 +31,7 @@ def examine_timing(proc: Path = Path("/proc"), sys: Path = Path("/sys")) -> Iter
 
 def _cores() -> Line:
     allowed = os.sched_getaffinity(0)
-    own = len(box_cores(allowed))
+    own = most_matches(allowed)
     if own:
         return Line("cores", "ok", f"{len(allowed)}: up to {own} ranked matches at a time get one each (--slots {own})")
     return Line("cores", "limited", f"{len(allowed)}: too few for a match to have its own",

@@ -33,11 +33,11 @@ from bciarena.entries.layout import (
     take_lists,
 )
 from bciarena.entries.requirements import asks_for_anything
-from bciarena.entries.scratch import scratch
 from bciarena.entries.sources import python_of
 from bciarena.errors import BadInput, EntryFailed
 from bciarena.package import Dialect, Package
 from bciarena.plaintext import one_line
+from bciarena.scratch import scratch
 
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
@@ -70,7 +70,7 @@ def open_entry(
         Takes what is wrong with its compiled files, which otherwise is raised as EntryFailed.
     """
     wanted = version(python) if python else None
-    with scratch("arena-entry-") as place:
+    with scratch() as place:
         root = place / "package"
         root.mkdir()
         if entry and (spec.startswith("@") or _is_module(spec)):

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from bciarena import scratch
 from bciarena.errors import BadInput
-from bciarena.jobs import scratch
 from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.storage import Storage
 

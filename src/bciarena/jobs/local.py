@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import IO, Any
 
-from bciarena.jobs import scratch
+from bciarena import scratch
 from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.storage import Storage
 from bciarena.processes import own_environment, own_python

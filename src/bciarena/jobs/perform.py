@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from bciarena.clocks import Reference, disturbed_factor, reference_load
 from bciarena.errors import BadInput, EntryFailed, Fault
 from bciarena.jobs.lease import Lease, Outcome
-from bciarena.jobs.scratch import scratch
 from bciarena.jobs.storage import Damaged, Storage, Unwell
+from bciarena.scratch import scratch
 
 if TYPE_CHECKING:
     from bciarena.match import End, Match, Player
@@ -103,7 +103,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
         raise Unwell(reason)
     book = find_rulebook(payload["challenge"])
     with ExitStack() as stack:
-        folder = stack.enter_context(scratch())
+        folder = stack.enter_context(scratch(temporary=True))
         tell({"stage": "fetching"})
         data = storage.fetch(payload["data"])
         recording = open_recording(data)
@@ -228,7 +228,7 @@ def join(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
         raise Hopeless(
             f"the shard of subject {shard['subject']} (job {shard['job']}) is {shard['state']}: {shard['error']}"
         )
-    with scratch() as folder:
+    with scratch(temporary=True) as folder:
         out = folder / "run"
         result = join_runs(payload, [storage.fetch(shard["run"]) for shard in payload["shards"]], storage, out)
         return outcome_of(result, out, storage, payload.get("data_digest"))

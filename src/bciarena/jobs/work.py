@@ -22,8 +22,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 import bciarena
+from bciarena import scratch
 from bciarena.database import db
-from bciarena.jobs import scratch
+from bciarena.errors import BadInput
 from bciarena.jobs.bell import bell_of
 from bciarena.jobs.engine import Engine
 from bciarena.jobs.lease import Lease, Outcome
@@ -142,16 +143,14 @@ class Work:
         if time.monotonic() < self._well_at:
             return False
         try:
-            place = scratch.base()
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for folder in (place, _existing(self.storage.cache)):
+            for folder in (scratch.base(), _existing(self.storage.cache)):
                 if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
                     raise Unwell(f"{folder}: less than {LEAST_FREE_BYTES >> 20} MiB are free; make room")
             if self.trouble:
                 self.storage.probe()
             else:
                 self.storage.here()
-        except (Unwell, OSError) as trouble:
+        except (Unwell, BadInput, OSError) as trouble:
             self._outage(str(trouble))
             return False
         if self.trouble:

@@ -22,6 +22,11 @@ def most_cores(slots: int, allowed: Collection[int]) -> int:
     return max((len(allowed) - 1) // slots - 1, 0)
 
 
+def most_matches(allowed: Collection[int]) -> int:
+    """How many matches at once can have a core each to themselves."""
+    return (len(allowed) - 1) // 2
+
+
 def box_cores(slots: int, allowed: Collection[int]) -> list[int]:
     """The cores reserved for boxes, in the order in which they are given away."""
     return sorted(allowed)[:slots:-1]

@@ -51,7 +51,7 @@ class Site:
 
 
 def language_of(request: Request) -> str:
-    """The language the address asks for (``?lang=zh``), else the cookie's, else the browser's first of ours, or English."""
+    """The language that the address asks for (?lang=zh), else the cookie's, else the browser's, else English."""
     for chosen in (request.query_params.get("lang", ""), request.cookies.get("lang", "")):
         if chosen in LANGUAGES:
             return chosen

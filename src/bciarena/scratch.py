@@ -15,30 +15,36 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from bciarena.errors import BadInput
+
 
 def base() -> Path:
-    """Where this user's scratch folders are."""
-    return Path(os.environ.get("TMPDIR") or "/tmp") / f"arena-work-{os.getuid()}"
+    """Where this user's scratch folders are, closed to others."""
+    place = Path(os.environ.get("TMPDIR") or "/tmp") / f"arena-work-{os.getuid()}"
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if place.is_symlink() or place.stat().st_uid != os.getuid():
+        raise BadInput(f"{place}: belongs to somebody else; remove it, or set TMPDIR to a folder of your own")
+    return place
 
 
 @contextmanager
-def scratch() -> Iterator[Path]:
-    """A folder for one job; meanwhile it is also where this process makes its temporary files."""
-    place = base()
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+def scratch(temporary: bool = False) -> Iterator[Path]:
+    """A new private folder, removed afterwards; if ``temporary``, this process makes its temporary files in it."""
     clean()
-    name = uuid.uuid4().hex
+    place, name = base(), uuid.uuid4().hex
     folder, lock = place / name, place / f"{name}.lock"
     before = tempfile.tempdir
     with open(place / f"{name}.new", "w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         os.rename(held.name, lock)  # visible to others only once it is locked
         folder.mkdir()
-        tempfile.tempdir = str(folder)
+        if temporary:
+            tempfile.tempdir = str(folder)
         try:
             yield folder
         finally:
-            tempfile.tempdir = before
+            if temporary:
+                tempfile.tempdir = before
             shutil.rmtree(folder, ignore_errors=True)
             lock.unlink(missing_ok=True)
 
