@@ -17,7 +17,7 @@ from bciarena.entries.interpreters import find_python
 from bciarena.entries.package import open_entry
 from bciarena.errors import BadInput
 from bciarena.runs import run_match
-from bciarena.sandbox import Limits, box, boxed
+from bciarena.sandbox import Limits, box, boxed, player
 
 CORPUS = Path(__file__).parents[2] / "testsuite"
 PERFECT = 60 * 1.584962500721156 / 1.5
@@ -464,3 +464,18 @@ def test_the_verdict_explains_what_the_filter_refused(tmp_path, call, explained)
     assert result["verdict"] == "crashed"
     assert result["reason"].startswith("the entry raised ")
     assert ("a box refuses network, file locks, namespaces and unusual system calls" in result["reason"]) is explained
+
+
+def test_nobody_polls_for_an_entry_that_computes_long(tmp_path, monkeypatch):
+    """Polling would only take time from it; and after every look it is tried again."""
+    told = []
+    real = player._Serving._poll_up_to
+    monkeypatch.setattr(player._Serving, "_poll_up_to", lambda self, polls: (told.append(polls), real(self, polls)))
+    spec = entry(
+        tmp_path,
+        "import time\nclass Entry:\n    def step(self, packet):\n        time.sleep(0.002)\n        return None\n",
+    )
+    assert play(spec)["verdict"] == "ok"
+    assert told[0] > 0, "it begins with polling"
+    assert 0 in told
+    assert any(polls > 0 for polls in told[told.index(0) :])

@@ -50,7 +50,7 @@ def main(text, again=""):
     from ..wire.client import Client
 
     info = order["info"]
-    client = Client(order["fds"], len(info["channels"]) + 1, info["packet_n"], info, order["own_core"])
+    client = Client(order["fds"], len(info["channels"]) + 1, info["packet_n"], info)
     speak(client)
     leave(play(order, client))
 

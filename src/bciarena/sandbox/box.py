@@ -88,7 +88,6 @@ class Box:
         lib = str(bwrap.LIB) if self.sandbox == "bwrap" else self._library()
         order["start"] = START.format(lib=lib)
         cores = self._stack.enter_context(own_cores(self.limits.cores)) if self.ranked else set()
-        order["own_core"] = bool(cores)
         python = [str(self.interpreter.executable), "-S", "-s", "-c", order["start"], json.dumps(order)]
         try:
             with starting_on(cores):

@@ -71,11 +71,15 @@ class _Serving:
         self.host = Host(len(match.rulebook.channels) + 1, match.rulebook.packet_n)
         most = box.limits.output_kib * 1024
         self.outputs = outputs(match.folder, most)
+        self.waiting = select.poll()
         self.began_s = time.monotonic()
         self.deadline_s = self.began_s + START_S  # until the box is ready: from then on the budget runs
         self.standing_s: float | None = None
         self.load_s = 0.0  # from there to the first packet
         self.watch_s = self.began_s + WATCH_S
+        self.spin = page.SPIN if len(os.sched_getaffinity(0)) > 1 else 0  # on one core it would stop the other side
+        self.misses = 0  # polls in vain since the last look
+        self._poll_up_to(self.spin)
         self.ready = self.done = False
         self.reports = 0
         self.failed: list[str] | None = None
@@ -91,8 +95,10 @@ class _Serving:
                 order, self.box.limits.cpu_s(self.match.budget_s), self.host.box_fds, stdout.write_fd, stderr.write_fd
             )
             self.host.started()
+            self.waiting.register(self.host.wake_fd, select.POLLIN)
             for output in self.outputs:
                 output.started()
+                self.waiting.register(output.read_fd, select.POLLIN)
             try:
                 self._serve()
             except Malformed as error:
@@ -115,17 +121,17 @@ class _Serving:
     def _serve(self) -> None:
         """Answer requests until the entry is done, gone, out of time, or breaks the protocol."""
         match, host, words = self.match, self.host, self.host.words
-        spin = page.SPIN if len(os.sched_getaffinity(0)) > 1 else 1
-        patience, seq, ask = spin, 0, page.ASK
+        seq, ask = 0, page.ASK
         while True:
-            for _ in repeat(None, patience):
+            for _ in repeat(None, self.polls):
                 if words[ask] != seq:
                     break
             else:
-                began_s = time.monotonic()
+                self.misses += 1
+                if self.misses == page.MISSES:
+                    self._poll_up_to(0)
                 if not self._sleep(seq):
                     return
-                patience = page.patience(patience, time.monotonic() - began_s, spin)
             seq += 1
             kind = host.asked(seq)
             if words[page.PRINTED]:
@@ -152,6 +158,10 @@ class _Serving:
             if time.monotonic() > self.watch_s and not self._look():
                 return
 
+    def _poll_up_to(self, polls: int) -> None:
+        """How often both sides look for the other's word before they sleep."""
+        self.polls = self.host.words[page.POLLS] = polls
+
     def _told(self, kind: int, seq: int) -> bool:
         """READY, DONE or FAILED; False when nothing more will come."""
         if kind == page.READY and not self.ready:
@@ -171,29 +181,23 @@ class _Serving:
 
     def _sleep(self, seq: int) -> bool:
         """Block until a request comes; False when none will."""
-        words = self.host.words
-        poll = select.poll()
-        poll.register(self.host.wake_fd, select.POLLIN)
-        for output in self.outputs:
-            if output.open:
-                poll.register(output.read_fd, select.POLLIN)
+        words, wake_fd = self.host.words, self.host.wake_fd
         words[page.HOST_ASLEEP] = 1
         alive = True
-        try:
-            while words[page.ASK] == seq:
-                if not alive or (time.monotonic() > self.watch_s and not self._look()):
-                    return False
-                for fd, _ in poll.poll(page.POLL_MS):
-                    if fd == self.host.wake_fd:
-                        alive = self.host.take_wakes()
-                    else:
-                        self._listen()
-                        if not all(output.open for output in self.outputs if output.read_fd == fd):
-                            poll.unregister(fd)
-                alive = alive and self.box.ended() is None
-            return True
-        finally:
-            words[page.HOST_ASLEEP] = 0
+        while words[page.ASK] == seq:
+            if not alive or (time.monotonic() > self.watch_s and not self._look()):
+                return False
+            woken = False
+            for fd, _ in self.waiting.poll(page.POLL_MS):
+                if fd == wake_fd:
+                    woken, alive = True, self.host.take_wakes()
+                else:
+                    self._listen()
+                    if not all(output.open for output in self.outputs if output.read_fd == fd):
+                        self.waiting.unregister(fd)
+            alive = alive and (woken or self.box.ended() is None)
+        words[page.HOST_ASLEEP] = 0
+        return True
 
     def _listen(self) -> None:
         for output in self.outputs:
@@ -210,6 +214,8 @@ class _Serving:
         if self.standing_s is not None and not self.match.packets:
             self.load_s = now_s - self.standing_s
         self.watch_s = min(now_s + WATCH_S, max(self.deadline_s, now_s + 0.001))
+        self.misses = 0
+        self._poll_up_to(self.spin)  # the machine may be free by now
         used = self.box.usage()
         self.cpu_s = max(self.cpu_s, used.cpu_s)
         budget_s = self.match.budget_s

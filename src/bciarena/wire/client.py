@@ -4,7 +4,6 @@ import mmap
 import os
 import select
 import threading
-import time
 from collections import namedtuple
 from itertools import repeat
 
@@ -38,7 +37,7 @@ class Client:
     Any thread may call; requests go out one at a time.
     """
 
-    def __init__(self, fds, rows, packet_n, info, own_core=False):
+    def __init__(self, fds, rows, packet_n, info):
         page_fd, self._in, self._out = fds
         self.info = info
         self._map = mmap.mmap(page_fd, page.page_bytes(rows, packet_n))
@@ -46,9 +45,6 @@ class Client:
         self._words = memoryview(self._map)[: page.WORDS * 8].cast("q")
         self._full = np.frombuffer(self._map, np.float64, rows * packet_n, page.DATA_AT).reshape(rows, packet_n)
         self._rows, self._packet_n = rows, packet_n
-        # On a single core, polling for the reply would keep the referee from writing it.
-        self._spin = page.SPIN if own_core or len(os.sched_getaffinity(0)) > 1 else 1
-        self._patience = self._spin
         self._seq = 0
         self._lock = threading.Lock()
         self._poll = select.poll()
@@ -93,17 +89,15 @@ class Client:
         if words[page.HOST_ASLEEP]:
             os.write(self._out, page.WAKE)
         reply = page.REPLY
-        for _ in repeat(None, self._patience):
+        for _ in repeat(None, min(words[page.POLLS], page.SPIN)):
             if words[reply] == seq:
                 return
         self._sleep(seq)
 
     def _sleep(self, seq):
-        began = time.perf_counter()
         words = self._words
         words[page.BOX_ASLEEP] = 1
         while words[page.REPLY] != seq:
             if self._poll.poll(page.POLL_MS) and not os.read(self._in, 64):
                 os._exit(0)  # the referee is gone
         words[page.BOX_ASLEEP] = 0
-        self._patience = page.patience(self._patience, time.perf_counter() - began, self._spin)

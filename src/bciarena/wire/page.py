@@ -5,6 +5,10 @@ reads back what it wrote itself: position, packet numbers and data are kept in t
 
 One request is open at a time. The box writes kind and payload, then raises ASK by one; the referee writes its
 reply, then sets REPLY to the same number. A packet is written only as the reply to a request.
+
+Who waits polls first and then sleeps. Polling is the fastest way while both sides run at once; where there are more
+processes than cores, or the entry computes for long, it only keeps the other side from running, and keeps the two on
+different cores, where waking up costs four times as much. The referee therefore says how often to poll, in POLLS.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from typing import Any
 
 ASK, KIND, LENGTH, BOX_ASLEEP, PRINTED = 0, 1, 2, 3, 4  # written by the box
 REPLY, WHAT = 8, 9  # written by the referee, followed by the HEADER words
-HOST_ASLEEP = 24
+HOST_ASLEEP, POLLS = 24, 25
 WORDS = 32  # of 8 bytes; every side has its own cache lines
 
 HEADER = struct.Struct("=8q")  # what, subject, block, number, start, total_start, samples, finished
@@ -30,8 +34,7 @@ PACKET, CLOSED, TAKEN = 1, 2, 3  # kinds of replies
 WAKE, HELLO = b"w", b"h"  # what goes through the pipes: wake up; and, first of all, the box is ready
 POLL_MS = 20  # a sleeper checks this often, whatever happens
 SPIN = 1000  # polls of a word before going to sleep, about 50 us
-SHORT_SPIN = 20
-LONG_WAIT_S = 0.0001
+MISSES = 32  # so many polls in vain between two looks: the two sides are not running at the same time
 
 LONGEST_TEXT = 64  # characters of an answer
 EXACT = 2**53
@@ -46,15 +49,6 @@ class Malformed(Exception):
 def page_bytes(rows: int, packet_n: int) -> int:
     """Size of the shared page for packets of at most (rows, packet_n) float64."""
     return DATA_AT + rows * packet_n * 8
-
-
-def patience(before: int, waited_s: float, spin: int) -> int:
-    """How often to poll before the next sleep, after a wait that ended in one.
-
-    After a short sleep, poll longer: the reply was almost there. A long one means that the other side is computing, or
-    that there are more processes than cores: then every poll takes time from somebody's computing.
-    """
-    return min(spin, before * 4) if waited_s < LONG_WAIT_S else min(spin, SHORT_SPIN)
 
 
 def pack_value(value: Any) -> bytes:
