@@ -43,6 +43,7 @@ MAY = {
     "package": LOW,
     "sandbox": ENGINE | {"runs", "package", "contestant"},
     "entries": ENGINE | {"runs", "package", "contestant", "sandbox", "protocol", "simulator", "summary"},
+    "bundles": ENGINE | {"runs", "entries", "package"},
     "decoders": LOW,
     "importing": LOW | {"contests", "recording"},
     "report": LOW | {"contests", "referee", "recording", "runs", "summary"},

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bciarena.cli._options import Database, Home, Stored
+from bciarena.cli._options import Database, Home, Outside, Stored
 from bciarena.cli._upkeep import steps
 
 WRONG = 3
@@ -15,9 +15,18 @@ WRONG = 3
 
 def main(
     what: Annotated[
-        Path | None, typer.Argument(help="A run folder or a backup file; default: the site itself.")
+        Path | None, typer.Argument(help="A run folder, a bundle or a backup file; default: the site itself.")
     ] = None,
-    data: Annotated[Path | None, typer.Option(help="The data folder of a run, if it has moved since.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The data folder of a run, if it has moved since; a bundle is played again on it."),
+    ] = None,
+    entry: Annotated[str | None, typer.Option(help="The entry to play again, where a bundle lacks it.")] = None,
+    model: Annotated[Path | None, typer.Option(help="Its trained model, where a bundle lacks it.")] = None,
+    trust_rules: Annotated[
+        bool, typer.Option("--trust-rules", help="Run a bundle's own score code, if its rules are not known here.")
+    ] = False,
+    challenge: Outside = None,
     digests: Annotated[bool, typer.Option("--digests", help="Read every stored byte and check its digest.")] = False,
     scores: Annotated[
         bool, typer.Option("--scores", help="Recompute every score from ledgers and recordings.")
@@ -30,15 +39,45 @@ def main(
     database: Database = None,
     storage: Stored = None,
 ) -> None:
-    """Check the database of a site against its storage, a run against its data, or a backup file."""
+    """Check the database of a site against its storage, a run against its data, a bundle, or a backup file."""
     if what is None:
         _site(home, database, storage, digests, scores, remove_unused, as_json)
     elif what.is_dir():
         from bciarena.cli.score import main as score
 
-        score(what, data, as_json=as_json)
+        score(what, data, challenge=challenge, as_json=as_json)
     else:
-        _backup(what, as_json)
+        from bciarena.bundles import is_bundle
+
+        if is_bundle(what):
+            _bundle(what, data, entry, model, trust_rules, challenge, as_json)
+        else:
+            _backup(what, as_json)
+
+
+def _bundle(
+    path: Path,
+    data: Path | None,
+    entry: str | None,
+    model: Path | None,
+    trust_rules: bool,
+    challenge: str | None,
+    as_json: bool,
+) -> None:
+    from bciarena.bundles import verify_bundle
+    from bciarena.contests import known
+    from bciarena.plaintext import clean, json_text
+
+    known(challenge)
+    found = verify_bundle(path, data=data, entry=entry, model=model, trust_rules=trust_rules)
+    if as_json:
+        print(json_text(found.as_json()))
+    else:
+        for word, lines in found.as_json().items():
+            print("".join(f"{word}: {clean(line)}\n" for line in lines), end="")
+        print(f"{path}: {len(found.differs)} things differ, {len(found.unchecked)} could not be checked")
+    if found.differs:
+        raise typer.Exit(WRONG)
 
 
 def _site(

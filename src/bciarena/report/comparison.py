@@ -14,13 +14,18 @@ from bciarena.report.statistics import compare
 def compare_runs(folders: list[Path]) -> list[dict[str, Any]]:
     """Every pair of runs: paired difference with interval and test, and the trials only one of them got."""
     runs = [open_run(folder) for folder in folders]
+    same_trials(runs)
+    return [_pair(one, two) for one, two in combinations(runs, 2)]
+
+
+def same_trials(runs: list[KeptRun]) -> None:
+    """Refuse runs of different rules, or on different data."""
     first = runs[0]
     for run in runs[1:]:
         if run.book is not first.book:
             raise BadInput(f"{run.folder}: was played by {run.book.id}, {first.folder} by {first.book.id}")
         if run.header.get("data") != first.header.get("data") or _places(run) != _places(first):
             raise BadInput(f"{run.folder}: was played on other data than {first.folder}; pairs need the same trials")
-    return [_pair(one, two) for one, two in combinations(runs, 2)]
 
 
 def _places(run: KeptRun) -> list[tuple[int, int, int]]:

@@ -19,7 +19,7 @@ SCHEMA = Path(__file__).with_name("run.schema.json")
 HEAD = f"""# A run folder
 
 `arena run --out RUN`, `arena live run --out RUN` and the workers of a site leave the same folder. `arena score`,
-`report`, `compare` and `export` read it, and so may you. This page is made from the types in
+`report`, `compare`, `export`, `paper` and `bundle` read it, and so may you. This page is made from the types in
 `src/bciarena/runs/schema.py`. The same as a JSON Schema: [run.schema.json](../src/bciarena/runs/run.schema.json)
 (installed with the package), with each file, or line of a `.jsonl` file, under `$defs`. This is format {FORMAT}; within
 a format fields may be added, never changed or removed.

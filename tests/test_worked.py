@@ -1,0 +1,30 @@
+"""The worked example of a page runs as it is printed: its Python saved under the name the page gives, its commands."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from bciarena.cli import main
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+SAVED = re.compile(r"[Ss]ave this as `([\w.]+)`[^\n]*\n```\w*\n(.*?)```", re.S)
+LAST = {"publishing.md": "paper/references.bib"}
+"""What the last command of the page's example says."""
+
+
+@pytest.mark.parametrize("page", LAST)
+def test_the_example_runs(page, tmp_path, monkeypatch, capfd):
+    text = (DOCS / page).read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    for name, content in SAVED.findall(text):
+        Path(name).write_text(content, "utf-8")
+    for line in re.search(r"```bash\n(.*?)```", text, re.S).group(1).splitlines():
+        capfd.readouterr()
+        verb, *arguments = shlex.split(line, comments=True)
+        assert verb == "arena"
+        code = main(arguments)
+        said = capfd.readouterr()
+        assert code == 0, f"{line}: {said.err}"
+    assert LAST[page] in said.out
