@@ -98,3 +98,48 @@ def export(
         print(text, end="")
     else:
         out.write_text(text, "utf-8")
+
+
+@app.command()
+def jury(
+    slug: Annotated[str, typer.Argument(help="The contest.")],
+    phase: Annotated[str, typer.Argument(help="The phase.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="A new folder.")],
+    home: Home = None,
+    database: Database = None,
+    storage: Stored = None,
+) -> None:
+    """Write the jury pack of a phase: page, table, and the run folders and recordings every number comes from."""
+    import shutil
+
+    from bciarena.errors import BadInput
+    from bciarena.service import contests
+    from bciarena.service import jury as juries
+    from bciarena.service.refusals import Refused
+    from bciarena.service.settings import Settings
+    from bciarena.service.site import Site
+    from bciarena.writing import whole_folder
+
+    if out.exists():
+        raise BadInput(f"{out}: exists already; name a new folder")
+    site = Site(Settings.at(home, database, storage))
+    with site.session(writes=False) as session, whole_folder(out) as folder:
+        try:
+            stage = contests.phase_named(contests.contest_named(session, slug), phase)
+        except Refused:
+            raise BadInput(f"{slug} {phase}: there is no such contest or phase") from None
+        found = juries.pack(session, site, stage)
+        folder.mkdir(parents=True, exist_ok=True)
+        for lang, name in (("en", "jury.html"), ("zh", "jury.zh.html")):
+            text = juries.page(site, juries.pack(session, site, stage, lang), lang)
+            (folder / name).write_text(text, "utf-8")
+        (folder / "jury.csv").write_text(juries.table(found), "utf-8")
+        for line in found.lines:
+            if line.result.run:
+                shutil.copytree(site.storage.fetch(line.result.run), folder / "runs" / str(line.submission.id))
+            data = "data" if line.at.phase == phase else f"data-{line.at.phase}"
+            if not (folder / data).exists():
+                shutil.copytree(site.storage.fetch(line.submission.phase.data), folder / data)
+    print(
+        f"{out}: {len(found.lines)} teams; jury.html, jury.zh.html, jury.csv, runs/, data/ (with truth: keep it safe)"
+    )

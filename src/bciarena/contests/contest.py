@@ -11,6 +11,7 @@ import importlib
 import os
 import re
 import sys
+import tomllib
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,6 +73,15 @@ class Contest:
         """Where its text is silent or ambiguous: what about, and the reading (RULINGS of rules.py)."""
         found: Mapping[str, tuple[str, str]] = getattr(imported(self.package, "rules", self.folder), "RULINGS", {})
         return found
+
+    @cached_property
+    def awards(self) -> dict[str, Any]:
+        """What its text says about awards and finalists (awards.toml); empty where it is silent."""
+        path = self.folder / "awards.toml"
+        try:
+            return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{path}: {error}") from error
 
     def title(self, language: str) -> str:
         return self.rules.title_zh if language == "zh" else self.rules.title

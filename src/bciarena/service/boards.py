@@ -9,11 +9,12 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, case, func, or_, select, true
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.elements import ColumnElement
 
 from bciarena.contests import Rulebook
 from bciarena.contests import registered as find_rulebook
@@ -22,6 +23,7 @@ from bciarena.report.part import part_of
 from bciarena.report.ranking import Place, places
 from bciarena.report.statistics import SMALLEST, people_interval
 from bciarena.service.models import Phase, Result, Submission, Team
+from bciarena.service.parts import WHOLE, AnyResult, View, cut, keeps, view_of
 
 T = TypeVar("T")
 PAGE = 100
@@ -38,7 +40,7 @@ class Row:
     ``low`` and ``high`` are for new blocks of the same people, ``new_low`` and ``new_high`` for new people; where the
     best of several runs counts, their lower ends allow for the choice. ``lucky`` is what choosing the best of that many
     equal runs would add on average if their luck were independent.
-    A run of a reference entry that was not boxed is shown below the others, without a rank.
+    A run of a reference entry that was not boxed, and one that came late, are shown below the others, without a rank.
     """
 
     rank: int | None
@@ -61,10 +63,13 @@ class Row:
     at: float
     runs: int
     history: tuple[float, ...]
+    late: bool = False
 
 
 @dataclass(frozen=True)
 class Board:
+    """``view``: what of the phase it tells."""
+
     revision: int
     rulebook: str
     columns: tuple[str, ...]
@@ -72,6 +77,12 @@ class Board:
     rows: tuple[Row, ...]
     counts: str
     few: bool  # whether someone has fewer than three blocks
+    view: View = WHOLE
+
+    @property
+    def told(self) -> int:
+        """The revision as it may be told: that of a frozen board says nothing about what has changed since."""
+        return self.revision if self.view.until is None else int(self.view.until)
 
     @property
     def untested(self) -> bool:
@@ -102,27 +113,30 @@ class Boards:
     """Boards by phase, remade when their revision changes; meanwhile other requests get the previous one."""
 
     def __init__(self) -> None:
-        self._kept: dict[int, Board] = {}
-        self._locks: dict[int, threading.Lock] = defaultdict(threading.Lock)
-        self._drawn: dict[int | str, tuple[Any, dict[Any, Any]]] = {}
+        self._kept: dict[tuple[int, View], Board] = {}
+        self._locks: dict[tuple[int, View], threading.Lock] = defaultdict(threading.Lock)
+        self._drawn: dict[Any, tuple[Any, dict[Any, Any]]] = {}
 
-    def of(self, session: Session, phase: Phase) -> Board:
-        kept = self._kept.get(phase.id)
+    def of(self, session: Session, phase: Phase, full: bool = False) -> Board:
+        """The board of a phase as everybody sees it; ``full``: as its organisers do."""
+        view = view_of(phase, full)
+        key = (phase.id, view)
+        kept = self._kept.get(key)
         if kept is not None and kept.revision == phase.revision and kept.rulebook == phase.contest.rulebook:
             return kept
-        lock = self._locks[phase.id]
+        lock = self._locks[key]
         if not lock.acquire(blocking=kept is None):
             assert kept is not None
             return kept
         try:
-            kept = self._kept.get(phase.id)
+            kept = self._kept.get(key)
             if kept is None or kept.revision != phase.revision or kept.rulebook != phase.contest.rulebook:
-                kept = self._kept[phase.id] = make_board(session, phase)
+                kept = self._kept[key] = make_board(session, phase, view)
             return kept
         finally:
             lock.release()
 
-    def drawn(self, place: int | str, revision: Any, view: Any, draw: Callable[[], T]) -> T:
+    def drawn(self, place: Any, revision: Any, view: Any, draw: Callable[[], T]) -> T:
         """A picture of the board, kept until its revision changes."""
         kept = self._drawn.get(place)
         if kept is None or kept[0] != revision or len(kept[1]) > VIEWS:
@@ -133,14 +147,66 @@ class Boards:
         return found
 
 
-def make_board(session: Session, phase: Phase) -> Board:
-    """The board of a phase from the database: each team's best or last ranked run."""
+def make_board(session: Session, phase: Phase, view: View = WHOLE) -> Board:
+    """The board of a phase from the database: of each team the run that counts."""
     book = find_rulebook(phase.contest.rulebook)
-    order = (
-        (Result.ranked.desc(), Result.score.desc(), Submission.created_at, Result.id)
-        if phase.counts == "best"
-        else (Result.ranked.desc(), Submission.created_at.desc(), Submission.id.desc(), Result.id.desc())
+    counted = _counted if view.part == "all" else _counted_parts
+    found, past = counted(session, phase, view)
+    ranked = [row.result for row in found if row.ranked]
+    standing: list[Place | None] = [*_places(book, ranked), *[None] * (len(found) - len(ranked))]
+    rows = []
+    for rank, (one, place) in enumerate(zip(found, standing, strict=True), 1):
+        result, runs = one.result, one.runs
+        tries = runs if phase.counts == "best" and view.part != "private" else 1  # chosen by the public part
+        low, high = result.low, result.high
+        new_low, new_high = for_new_people(book, result)
+        rows.append(
+            Row(
+                rank if place else None, place and place.first, place and place.last, place and place.p,
+                place is not None and place.tested, result.team_id, one.team, one.house, result.submission_id,
+                result.score, chosen_low(result.score, low, tries), high, chosen_low(result.score, new_low, tries),
+                new_high, luck_of(_error(book, result) if tries > 1 else None, tries),
+                result.metrics, result.verdict, one.at, runs, tuple(past.get(result.team_id, ())), one.late,
+            )
+        )  # fmt: skip
+    few = any(len(one.result.blocks or ()) < SMALLEST for one in found)
+    return Board(phase.revision, book.id, part_of(book).columns, book.unit, tuple(rows), phase.counts, few, view)
+
+
+class Counted(NamedTuple):
+    """The run of a team that counts."""
+
+    result: AnyResult
+    team: str
+    house: bool
+    at: float
+    late: bool
+    runs: int
+
+    @property
+    def ranked(self) -> bool:
+        return self.result.ranked and not self.late
+
+
+def _listed(phase: Phase, view: View) -> ColumnElement[bool]:
+    """What belongs on a board at all."""
+    return and_(
+        Result.phase_id == phase.id,
+        Result.current,
+        or_(Result.ranked, and_(Team.house, Result.verdict == "ok")),
+        Submission.disqualified.is_(None),
+        true() if view.until is None else Submission.created_at < view.until,
     )
+
+
+def _counted(session: Session, phase: Phase, view: View) -> tuple[list[Counted], dict[int, list[float]]]:
+    """The runs that count, best first, and every team's last scores, by the whole of the recordings."""
+    in_time = case((and_(Result.ranked, ~Submission.late), 1), else_=0)
+    newest = (Submission.created_at.desc(), Submission.id.desc(), Result.id.desc())
+    order: tuple[Any, ...] = {
+        "best": (in_time.desc(), Result.score.desc(), Submission.created_at, Result.id),
+        "chosen": (in_time.desc(), Submission.chosen.desc(), *newest),
+    }.get(phase.counts, (in_time.desc(), *newest))
     counted = (
         select(
             Result.id.label("result_id"),
@@ -149,45 +215,53 @@ def make_board(session: Session, phase: Phase) -> Board:
         )
         .join(Submission, Submission.id == Result.submission_id)
         .join(Team, Team.id == Result.team_id)
-        .where(
-            Result.phase_id == phase.id,
-            Result.current,
-            or_(Result.ranked, and_(Team.house, Result.verdict == "ok")),
-            Submission.disqualified.is_(None),
-        )
+        .where(_listed(phase, view))
         .subquery()
     )
     query = (
-        select(Result, Team.name, Team.house, Submission.created_at, counted.c.runs)
+        select(Result, Team.name, Team.house, Submission.created_at, Submission.late, counted.c.runs)
         .join(counted, counted.c.result_id == Result.id)
         .join(Team, Team.id == Result.team_id)
         .join(Submission, Submission.id == Result.submission_id)
         .where(counted.c.place == 1)
-        .order_by(Result.ranked.desc(), Result.score.desc(), Submission.created_at, Result.id)
+        .order_by(in_time.desc(), Result.score.desc(), Submission.created_at, Result.id)
     )
-    found = [tuple(row) for row in session.execute(query)]
-    ranked = [row[0] for row in found if row[0].ranked]
-    standing: list[Place | None] = [*_places(book, ranked), *[None] * (len(found) - len(ranked))]
-    past = _history(session, phase)
-    rows = []
-    for rank, ((result, team, house, at, runs), place) in enumerate(zip(found, standing, strict=True), 1):
-        tries = runs if phase.counts == "best" else 1
-        low, high = result.low, result.high
-        new_low, new_high = for_new_people(book, result)
-        rows.append(
-            Row(
-                rank if place else None, place and place.first, place and place.last, place and place.p,
-                place is not None and place.tested, result.team_id, team, house, result.submission_id, result.score,
-                chosen_low(result.score, low, tries), high, chosen_low(result.score, new_low, tries), new_high,
-                luck_of(_error(book, result) if tries > 1 else None, tries),
-                result.metrics, result.verdict, at, runs, tuple(past.get(result.team_id, ())),
-            )
-        )  # fmt: skip
-    few = any(len(row[0].blocks or ()) < SMALLEST for row in found)
-    return Board(phase.revision, book.id, part_of(book).columns, book.unit, tuple(rows), phase.counts, few)
+    return [Counted(*row) for row in session.execute(query)], _history(session, phase, view)
 
 
-def _places(book: Rulebook, results: list[Result]) -> list[Place]:
+def _counted_parts(session: Session, phase: Phase, view: View) -> tuple[list[Counted], dict[int, list[float]]]:
+    """The same by a part of the recordings. Which run counts is decided by the public part, also in the end: nobody
+    shall profit from the luckiest of many runs on recordings that are to tell what they are worth.
+    """
+    query = (
+        select(Result, Team.name, Team.house, Submission)
+        .join(Submission, Submission.id == Result.submission_id)
+        .join(Team, Team.id == Result.team_id)
+        .where(_listed(phase, view))
+        .order_by(Submission.created_at, Submission.id)
+    )
+    public, own = keeps(phase, "public"), keeps(phase, view.part)
+    teams: dict[int, list[tuple[Result, str, bool, Submission]]] = defaultdict(list)
+    for result, team, house, submission in session.execute(query):
+        teams[result.team_id].append((result, team, house, submission))
+    found, past = [], {}
+    for team_id, runs in teams.items():
+        keys = []
+        for at, (result, _, _, one) in enumerate(runs):
+            keys.append((
+                result.ranked and not one.late,
+                one.chosen if phase.counts == "chosen" else False,
+                cut(result, public).score if phase.counts == "best" else 0.0,
+                -at if phase.counts == "best" else at,  # of equals the first, otherwise the newest
+            ))  # fmt: skip
+        result, team, house, one = runs[keys.index(max(keys))]
+        found.append(Counted(cut(result, own), team, house, one.created_at, one.late, len(runs)))
+        past[team_id] = [cut(other, own).score for other, _, _, _ in runs if other.ranked][-HISTORY:]
+    found.sort(key=lambda row: (not row.ranked, -row.result.score, row.at, row.result.submission_id))
+    return found, past
+
+
+def _places(book: Rulebook, results: list[AnyResult]) -> list[Place]:
     """The place of each team; those that did not play the best team's blocks, or have no sums, are not tested."""
     if not results:
         return []
@@ -209,19 +283,19 @@ def _places(book: Rulebook, results: list[Result]) -> list[Place]:
     return standing
 
 
-def _blocks(result: Result) -> list[tuple[int, int]] | None:
+def _blocks(result: AnyResult) -> list[tuple[int, int]] | None:
     """Which blocks a result is about; None when its sums were not kept."""
     if not result.blocks or any("sums" not in block for block in result.blocks):
         return None
     return [(block["subject"], block["block"]) for block in result.blocks]
 
 
-def _sums(result: Result) -> dict[str, Any]:
+def _sums(result: AnyResult) -> dict[str, Any]:
     """The sums of a result's blocks, each (1, blocks)."""
     return {name: np.array([[block["sums"][name] for block in result.blocks]]) for name in result.blocks[0]["sums"]}
 
 
-def for_new_people(book: Rulebook, result: Result) -> tuple[float | None, float | None]:
+def for_new_people(book: Rulebook, result: AnyResult) -> tuple[float | None, float | None]:
     """The 95 % interval for new people: never narrower than the one for the same people."""
     blocks = _blocks(result)
     if not blocks or result.low is None or result.high is None:
@@ -230,7 +304,7 @@ def for_new_people(book: Rulebook, result: Result) -> tuple[float | None, float 
     return (None, None) if found is None else (min(found[0], result.low), max(found[1], result.high))
 
 
-def _error(book: Rulebook, result: Result) -> float | None:
+def _error(book: Rulebook, result: AnyResult) -> float | None:
     """The standard error of a score; from its interval where there are too few blocks, or no sums were kept."""
     if result.low is None or result.high is None:
         return None
@@ -239,13 +313,14 @@ def _error(book: Rulebook, result: Result) -> float | None:
     return (result.high - result.low) / (2 * Z95) if found is None else found
 
 
-def _history(session: Session, phase: Phase) -> dict[int, list[float]]:
+def _history(session: Session, phase: Phase, view: View) -> dict[int, list[float]]:
     """The scores of every team's last runs, oldest first, for the small curves."""
     place = func.row_number().over(partition_by=Result.team_id, order_by=Submission.created_at.desc()).label("place")
     recent = (
         select(Result.team_id, Result.score, place)
         .join(Submission, Submission.id == Result.submission_id)
         .where(Result.phase_id == phase.id, Result.current, Result.ranked, Submission.disqualified.is_(None))
+        .where(Submission.created_at < view.until if view.until is not None else true())
         .subquery()
     )
     query = select(recent.c.team_id, recent.c.score).where(recent.c.place <= HISTORY)

@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from bciarena.contests import contest as find_contest
 from bciarena.contests import registered as find_rulebook
 from bciarena.errors import BadInput
 from bciarena.jobs.storage import Storage
@@ -19,9 +20,20 @@ from bciarena.protocol.seeds import secret_seed
 from bciarena.recording import open_recording
 from bciarena.referee import Truth
 from bciarena.service.audit import record
-from bciarena.service.models import Account, Contest, Phase
+from bciarena.service.models import Account, Change, Contest, Phase
 from bciarena.service.refusals import Refused, not_found
-from bciarena.service.spec import ContestSpec, Images, seconds
+from bciarena.service.spec import (
+    AwardList,
+    ContestSpec,
+    Data,
+    Images,
+    PhaseSpec,
+    Terms,
+    checked,
+    images_toml,
+    seconds,
+    why_not_dates,
+)
 from bciarena.service.troubles import not_waiting
 
 
@@ -39,29 +51,12 @@ def create(session: Session, owner: Account, spec: ContestSpec, roots: tuple[Pat
         rulebook=find_rulebook(spec.rulebook).id,
         owner_id=owner.id,
         images=spec.tables(),
+        joining=spec.joining,
+        one_team=spec.one_team,
+        awards=usual_awards(spec.rulebook) if spec.award is None else [one.model_dump() for one in spec.award],
     )
     for item in spec.phase:
-        order: dict[str, Any] = {}
-        if item.data.simulate:
-            order = {"simulate": item.data.simulate.model_dump()}
-            if item.data.simulate.seed is None:
-                order["simulate"]["seed"] = secret_seed()
-        if item.data.folder is not None:
-            order = {"folder": str(_allowed(owner, item.data.folder, roots))}
-        contest.phases.append(
-            Phase(
-                name=item.name,
-                starts_at=seconds(item.starts),
-                ends_at=seconds(item.ends),
-                daily_limit=item.daily_limit,
-                hidden_data=item.truth == "hidden",
-                published=item.board == "public",
-                counts=item.counts,
-                limits=item.limits.model_dump(exclude_defaults=True),
-                data="",
-                data_about={"order": order},
-            )
-        )
+        contest.phases.append(new_phase(owner, item, roots))
     session.add(contest)
     try:
         session.flush()
@@ -71,6 +66,42 @@ def create(session: Session, owner: Account, spec: ContestSpec, roots: tuple[Pat
     record(session, owner, "create", contest.slug)
     session.commit()
     return contest
+
+
+def new_phase(owner: Account, item: PhaseSpec, roots: tuple[Path, ...] | None) -> Phase:
+    """A phase as described, its recordings still to be prepared."""
+    return Phase(
+        name=item.name,
+        starts_at=seconds(item.starts),
+        ends_at=seconds(item.ends),
+        freezes_at=seconds(item.freezes),
+        late_until=seconds(item.late_until),
+        daily_limit=item.daily_limit,
+        hidden_data=item.truth == "hidden",
+        published=item.board == "public",
+        counts=item.counts,
+        limits=item.limits.model_dump(exclude_defaults=True),
+        terms=item.kept(),
+        data="",
+        data_about={"order": data_order(owner, item.data, roots)},
+    )
+
+
+def data_order(owner: Account, data: Data, roots: tuple[Path, ...] | None) -> dict[str, Any]:
+    """Where recordings come from, as the keeper is told."""
+    if data.folder is not None:
+        return {"folder": str(_allowed(owner, data.folder, roots))}
+    assert data.simulate is not None
+    order = {"simulate": data.simulate.model_dump()}
+    if data.simulate.seed is None:
+        order["simulate"]["seed"] = secret_seed()
+    return order
+
+
+def usual_awards(book: str) -> list[dict[str, Any]]:
+    """The awards that the contest's own text names (awards.toml of its folder)."""
+    found = checked(AwardList, find_contest(find_rulebook(book)).awards, "awards.toml")
+    return [one.model_dump() for one in found.award]
 
 
 def folders_for(session: Session, account: Account, roots: tuple[Path, ...]) -> list[str]:
@@ -172,7 +203,16 @@ def page_state(session: Session, slug: str) -> tuple[Any, ...]:
     """Everything a contest's public page depends on, in one small query: while it is the same, so is the page."""
     now = time.time()
     query = (
-        select(Contest.rulebook, Phase.id, Phase.revision, Phase.starts_at, Phase.ends_at)
+        select(
+            Contest.rulebook,
+            Contest.revision,
+            Phase.id,
+            Phase.revision,
+            Phase.starts_at,
+            Phase.ends_at,
+            Phase.freezes_at,
+            Phase.late_until,
+        )
         .join(Phase, Phase.contest_id == Contest.id)
         .where(Contest.slug == slug)
         .order_by(Phase.id)
@@ -181,8 +221,8 @@ def page_state(session: Session, slug: str) -> tuple[Any, ...]:
     if not rows:
         raise not_found()
     return tuple(
-        (book, one, revision, (starts or 0) <= now, (ends or now + 1) <= now)
-        for book, one, revision, starts, ends in rows
+        (*row[:4], *(None if moment is None else moment <= now for moment in row[4:]))  # whether each has passed
+        for row in rows
     )
 
 
@@ -194,10 +234,12 @@ def phase_named(contest: Contest, name: str) -> Phase:
 
 
 def may_manage(account: Account | None, contest: Contest) -> bool:
-    """Organisers manage their own contests, operators all."""
+    """Organisers manage their own contests and those they were asked to help with, operators all."""
     if account is None:
         return False
-    return account.role == "operator" or (account.role == "organiser" and contest.owner_id == account.id)
+    if account.role == "organiser":
+        return contest.owner_id == account.id or any(one.account_id == account.id for one in contest.organisers)
+    return account.role == "operator"
 
 
 def managed(session: Session, account: Account | None, slug: str) -> Contest:
@@ -208,21 +250,25 @@ def managed(session: Session, account: Account | None, slug: str) -> Contest:
 
 
 def phase_state(phase: Phase, now: float | None = None) -> str:
-    """preparing, trouble, upcoming, open or over."""
+    """preparing, trouble, upcoming, open, late (over, but submissions are still taken) or over."""
     now = time.time() if now is None else now
     if not phase.data:
         return "trouble" if "trouble" in phase.data_about else "preparing"
     if phase.starts_at is not None and now < phase.starts_at:
         return "upcoming"
     if phase.ends_at is not None and now >= phase.ends_at:
-        return "over"
+        return "late" if phase.late_until is not None and now < phase.late_until else "over"
     return "open"
+
+
+def is_over(phase: Phase) -> bool:
+    return phase_state(phase) == "over"
 
 
 def current_phase(contest: Contest) -> Phase:
     """The phase a visitor means: the newest open one, else the last that has begun, else the first."""
     states = [(phase_state(phase), phase) for phase in contest.phases]
-    for wanted in ("open", "over"):
+    for wanted in ("open", "late", "over"):
         found = [phase for state, phase in states if state == wanted]
         if found:
             return found[-1]
@@ -231,11 +277,17 @@ def current_phase(contest: Contest) -> Phase:
 
 def change_phase(session: Session, actor: Account, phase: Phase, **values: Any) -> None:
     """Change dates, limits and what is shown; the board is drawn again."""
-    starts, ends = values.get("starts_at", phase.starts_at), values.get("ends_at", phase.ends_at)
-    if starts is not None and ends is not None and starts >= ends:
+    dates = [values.get(name, getattr(phase, name)) for name in ("starts_at", "ends_at", "freezes_at", "late_until")]
+    if why_not_dates(*dates):
         raise Refused(422, "refused.dates")
+    terms = Terms(**values.get("terms", phase.terms))
+    if terms.public and not phase.hidden_data:
+        raise Refused(422, "refused.public_part")
+    if terms.of is not None and terms.of not in [one.name for one in phase.contest.phases if one.id < phase.id]:
+        raise Refused(422, "refused.field", name="of")
     values = {name: value for name, value in values.items() if getattr(phase, name) != value}
     for name, value in values.items():
+        note(session, actor, phase.contest, f"{phase.name}: {name}", getattr(phase, name), value)
         setattr(phase, name, value)
     phase.revision += 1
     about = ", ".join(f"{name}={value}" for name, value in values.items()) or "nothing changed"
@@ -243,8 +295,17 @@ def change_phase(session: Session, actor: Account, phase: Phase, **values: Any) 
     session.commit()
 
 
+def note(session: Session, actor: Account, contest: Contest, what: str, before: Any, after: Any) -> None:
+    """Keep what was changed, in the transaction of the change."""
+    contest.revision += 1
+    session.add(
+        Change(contest_id=contest.id, who=actor.name, what=what, before=str(before)[:20_000], after=str(after)[:20_000])
+    )
+
+
 def change_images(session: Session, actor: Account, contest: Contest, images: Images) -> None:
     """Give a contest other images; runs that wait keep those they were sent with."""
+    note(session, actor, contest, "images", images_toml(contest.images), images_toml(images.tables()))
     contest.images = images.tables()
     for phase in contest.phases:
         phase.revision += 1  # its public page tells of them
@@ -258,6 +319,7 @@ def adopt_rulebook(session: Session, actor: Account, contest: Contest, book: str
     new = find_rulebook(book)
     if new.name != find_rulebook(contest.rulebook).name:
         raise Refused(422, "refused.rulebook")
+    note(session, actor, contest, "rulebook", contest.rulebook, new.id)
     contest.rulebook = new.id
     record(session, actor, "rulebook", f"{contest.slug}: {new.id}")
     session.commit()

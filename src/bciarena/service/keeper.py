@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from bciarena.database.db import is_unreachable, why
 from bciarena.errors import ArenaError
-from bciarena.service import contests, results, troubles
+from bciarena.service import contests, phases, results, submissions, troubles
 from bciarena.service.site import Site
 
 PAUSE_S = 0.4
@@ -40,6 +40,10 @@ def work_once(site: Site) -> int:
             done += _tried(session, "rescore", old.submission_id, partial(results.score_again, session, storage, old))
         for phase in _listed(session, contests.unprepared):
             done += _tried(session, "prepare", phase.id, partial(contests.prepare, session, storage, phase))
+        for phase in _listed(session, phases.unadmitted):
+            done += _tried(session, "admit", phase.id, partial(phases.admit_first, session, phase))
+        for phase, team in _listed(session, phases.uncarried):
+            done += _tried(session, "carry", phase.id, partial(submissions.carry, session, phase, team, True))
     return done
 
 

@@ -26,6 +26,11 @@ REPORT_POLICY = (
 """A report is one self-contained page with its scripts inside: shown in a separate origin, without the cookie, in a
 frame on the run's page."""
 
+PRINT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""A page to be kept and printed has its style inside and nothing active."""
+
 HEADERS = {
     b"content-security-policy": POLICY.encode(),
     b"x-content-type-options": b"nosniff",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from bciarena.database.db import Base, now_s
@@ -26,6 +26,7 @@ class Account(Base):
     password: Mapped[str]
     role: Mapped[str] = mapped_column(default="contestant")
     disabled: Mapped[bool] = mapped_column(default=False)
+    email: Mapped[str | None]  # only one that its owner has confirmed
     created_at: Mapped[float] = mapped_column(default=now_s())
 
 
@@ -64,13 +65,17 @@ class UseCount(Base):
 
 
 class Team(Base):
-    """A group (分组) of contestants. ``house``: our own, for reference entries."""
+    """A group (分组) of contestants. ``house``: our own, for reference entries.
+
+    ``closed_at``: it was dissolved after it had taken part; its results stay, and nobody submits for it any more.
+    """
 
     __tablename__ = "teams"
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str]
     folded: Mapped[str] = mapped_column(unique=True)
     house: Mapped[bool] = mapped_column(default=False)
+    closed_at: Mapped[float | None]
     created_at: Mapped[float] = mapped_column(default=now_s())
     members: Mapped[list[Membership]] = relationship(back_populates="team")
 
@@ -133,6 +138,11 @@ class Version(Base):
 
 
 class Contest(Base):
+    """``awards``: see spec.Award. ``texts``: further Markdown by the name of its field. ``joining``: whether teams may
+    submit at once ("open") or only when an organiser has admitted them ("approval"). ``one_team``: nobody may take part
+    in two teams. ``revision`` grows with every change of what its pages say beside the boards.
+    """
+
     __tablename__ = "contests"
     id: Mapped[int] = mapped_column(primary_key=True)
     slug: Mapped[str] = mapped_column(unique=True)
@@ -143,15 +153,34 @@ class Contest(Base):
     rulebook: Mapped[str]
     owner_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     images: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")  # see spec.ImageSpec
+    awards: Mapped[list[Any]] = mapped_column(JSON(none_as_null=True), default=list, server_default="[]")
+    texts: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")
+    joining: Mapped[str] = mapped_column(default="open", server_default="open")
+    one_team: Mapped[bool] = mapped_column(default=False, server_default=false())
+    revision: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[float] = mapped_column(default=now_s())
     phases: Mapped[list[Phase]] = relationship(back_populates="contest", order_by="Phase.id")
+    organisers: Mapped[list[Organiser]] = relationship()
+    owner: Mapped[Account] = relationship()
+
+
+class Organiser(Base):
+    """Somebody who manages a contest beside its owner."""
+
+    __tablename__ = "contest_organisers"
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"), primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), primary_key=True, index=True)
+    account: Mapped[Account] = relationship()
 
 
 class Phase(Base):
     """A stage of a contest: its time, its recordings, what counts and who may see what.
 
     ``hidden_data``: truth and per-trial marks are for organisers only. ``published``: whether the board is public.
-    ``revision`` grows with every change of the board, so that caches know.
+    ``revision`` grows with every change of the board, so that caches know. ``terms``: see spec.Terms. From
+    ``freezes_at`` on the board stands still for all but organisers, and a private part of the recordings is not told,
+    until ``revealed``. Until ``late_until`` a submission is taken after the end, and listed without a rank.
+    ``admitted_at``: when the first of an earlier phase were admitted.
     """
 
     __tablename__ = "phases"
@@ -169,11 +198,20 @@ class Phase(Base):
     data_about: Mapped[dict[str, Any]] = mapped_column(default=dict)
     limits: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")  # see spec.Granted
     revision: Mapped[int] = mapped_column(default=0)
+    freezes_at: Mapped[float | None]
+    late_until: Mapped[float | None]
+    admitted_at: Mapped[float | None]
+    revealed: Mapped[bool] = mapped_column(default=False, server_default=false())
+    terms: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")
     contest: Mapped[Contest] = relationship(back_populates="phases")
 
 
 class Submission(Base):
-    """A version sent to a phase (提交, 部署)."""
+    """A version sent to a phase (提交, 部署).
+
+    ``chosen``: by its team, as the one that counts. ``late``: after the end. ``carried``: sent by the site, since the
+    team was admitted to the phase with it.
+    """
 
     __tablename__ = "submissions"
     __table_args__ = (Index("ix_submissions_phase_team", "phase_id", "team_id", "created_at"),)
@@ -185,6 +223,9 @@ class Submission(Base):
     created_at: Mapped[float] = mapped_column(default=now_s())
     job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id"), index=True)
     disqualified: Mapped[str | None]
+    chosen: Mapped[bool] = mapped_column(default=False, server_default=false())
+    late: Mapped[bool] = mapped_column(default=False, server_default=false())
+    carried: Mapped[bool] = mapped_column(default=False, server_default=false())
     phase: Mapped[Phase] = relationship()
     team: Mapped[Team] = relationship()
     version: Mapped[Version] = relationship()
@@ -241,4 +282,104 @@ class AuditLine(Base):
     who: Mapped[str]
     what: Mapped[str]
     about: Mapped[str]
+    created_at: Mapped[float] = mapped_column(default=now_s())
+
+
+class Registration(Base):
+    """A team that asks to take part in a contest. ``state``: waiting, admitted or refused."""
+
+    __tablename__ = "registrations"
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"), primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), primary_key=True, index=True)
+    by: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    state: Mapped[str]
+    created_at: Mapped[float] = mapped_column(default=now_s())
+    decided_at: Mapped[float | None]
+    team: Mapped[Team] = relationship()
+
+
+class Admission(Base):
+    """A team that may submit to a phase. ``how``: invited, or first (of an earlier phase, with that rank and score)."""
+
+    __tablename__ = "admissions"
+    phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"), primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), primary_key=True, index=True)
+    how: Mapped[str]
+    rank: Mapped[int | None]
+    score: Mapped[float | None]
+    created_at: Mapped[float] = mapped_column(default=now_s())
+    team: Mapped[Team] = relationship()
+
+
+class Download(Base):
+    """A file people can fetch from a contest's page; ``login``: only when signed in."""
+
+    __tablename__ = "downloads"
+    __table_args__ = (Index("uq_downloads_contest_id_name", "contest_id", "name", unique=True),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"), index=True)
+    name: Mapped[str]
+    about: Mapped[str]
+    stored: Mapped[str]
+    size: Mapped[int]
+    login: Mapped[bool]
+    by: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    created_at: Mapped[float] = mapped_column(default=now_s())
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its content."""
+        return self.stored.partition("-")[2]
+
+
+class Post(Base):
+    """An announcement of the organisers (``kind`` news), or a question with its answer.
+
+    A question is seen by its author and the organisers; with its answer by everybody if it is ``public``.
+    """
+
+    __tablename__ = "posts"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"), index=True)
+    kind: Mapped[str]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    title: Mapped[str]
+    text: Mapped[str]
+    public: Mapped[bool]
+    answer: Mapped[str] = mapped_column(default="")
+    answered_by: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    answered_at: Mapped[float | None]
+    created_at: Mapped[float] = mapped_column(default=now_s())
+    author: Mapped[Account] = relationship(foreign_keys=[account_id])
+    contest: Mapped[Contest] = relationship()
+
+
+class Letter(Base):
+    """A message in somebody's inbox: a text of the site by its ``key`` with its ``words``, and where it leads.
+
+    It is also mailed where the site can and the person has confirmed an address.
+    """
+
+    __tablename__ = "letters"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    key: Mapped[str]
+    words: Mapped[dict[str, Any]]
+    link: Mapped[str]
+    created_at: Mapped[float] = mapped_column(default=now_s())
+    read_at: Mapped[float | None]
+    mailed_at: Mapped[float | None]
+    account: Mapped[Account] = relationship()
+
+
+class Change(Base):
+    """Something of a contest that was changed after its creation: what, from what, to what."""
+
+    __tablename__ = "changes"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"), index=True)
+    who: Mapped[str]
+    what: Mapped[str]
+    before: Mapped[str]
+    after: Mapped[str]
     created_at: Mapped[float] = mapped_column(default=now_s())

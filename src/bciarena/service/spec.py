@@ -22,7 +22,11 @@ LAST_S = 32503680000  # the year 3000
 Seconds = Annotated[float, Field(ge=0, le=LAST_S)]
 DEEPEST = 12
 RESERVED = frozenset({"new", "api", "static"})
-RESERVED_PHASES = frozenset({"images", "rulebook"})
+RESERVED_PHASES = frozenset(
+    "images rulebook task rules data start board score questions news join companion edit awards people phases history"
+    " rerun upload downloads".split()
+)
+"""Names that are addresses of the site itself."""
 
 
 def clean(value: Any, depth: int = 0) -> Any:
@@ -140,26 +144,88 @@ class Images(Strict):
         return {name: one.model_dump(exclude_defaults=True) for name, one in self.image.items()}
 
 
-class PhaseSpec(Strict):
+class Award(Strict):
+    """A prize: its name, for how many teams, and what it is."""
+
+    name: str = Field(min_length=1, max_length=60)
+    name_zh: str = Field(default="", max_length=60)
+    teams: Annotated[int, Field(ge=1, le=1000)]
+    prize: str = Field(default="", max_length=200)
+    prize_zh: str = Field(default="", max_length=200)
+
+
+class AwardList(Strict):
+    """Awards as a contest's folder or a form gives them; ``finalists``: how many its text lets into the final."""
+
+    award: list[Award] = Field(default=[], max_length=20)
+    finalists: Annotated[int, Field(ge=1, le=1000)] | None = None
+
+
+class Part(Strict):
+    """The recordings whose scores are told while a phase lasts: by subject, by block of each subject, or both."""
+
+    subjects: list[Annotated[int, Field(ge=1, le=10_000)]] = Field(default=[], max_length=1000)
+    blocks: list[Annotated[int, Field(ge=1, le=10_000)]] = Field(default=[], max_length=1000)
+
+    def __bool__(self) -> bool:
+        return bool(self.subjects or self.blocks)
+
+    def has(self, subject: int, block: int) -> bool:
+        return (not self.subjects or subject in self.subjects) and (not self.blocks or block in self.blocks)
+
+
+class Terms(Strict):
+    """Who may submit to a phase, how often, and what of its recordings is told before the end.
+
+    ``admits``: all; those whom the organiser invites; or the ``first`` N of the phase ``of``. ``carries`` "entry":
+    those admitted by their place play with what counted there, unless they submit again. ``public`` names the public
+    part of the recordings; where it is given, the rest decides in the end.
+    """
+
+    admits: Literal["all", "invited", "first"] = "all"
+    first: Annotated[int, Field(ge=1, le=1000)] | None = None
+    of: Slug | None = None
+    carries: Literal["nothing", "entry"] = "nothing"
+    public: Part = Part()
+    total_limit: Annotated[int, Field(ge=0, le=100_000)] = 0
+
+    @model_validator(mode="after")
+    def _whole(self) -> Terms:
+        if self.admits == "first" and (self.first is None or self.of is None):
+            raise ValueError('admits = "first" needs first (how many) and of (which phase)')
+        if self.admits != "first" and (self.first is not None or self.of is not None or self.carries != "nothing"):
+            raise ValueError('first, of and carries belong to admits = "first"')
+        return self
+
+    def kept(self) -> dict[str, Any]:
+        """As the database keeps them."""
+        return self.model_dump(include=set(Terms.model_fields), exclude_defaults=True)
+
+
+class PhaseSpec(Terms):
     """A stage of a contest; times with zone, or UTC."""
 
     name: Slug
     starts: datetime | None = None
     ends: datetime | None = None
+    freezes: datetime | None = None
+    late_until: datetime | None = None
     daily_limit: Annotated[int, Field(ge=0, le=1000)] = 10
     truth: Literal["public", "hidden"] = "hidden"
     board: Literal["public", "hidden"] = "public"
-    counts: Literal["best", "last"] = "best"
+    counts: Literal["best", "last", "chosen"] = "best"
     limits: Granted = Granted()
     data: Data
 
     @model_validator(mode="after")
     def _order(self) -> PhaseSpec:
-        starts, ends = seconds(self.starts), seconds(self.ends)
-        if any(moment is not None and not 0 <= moment <= LAST_S for moment in (starts, ends)):
+        moments = [seconds(one) for one in (self.starts, self.ends, self.freezes, self.late_until)]
+        if any(moment is not None and not 0 <= moment <= LAST_S for moment in moments):
             raise ValueError("starts and ends lie between the years 1970 and 3000")
-        if starts is not None and ends is not None and starts >= ends:
-            raise ValueError("starts must be before ends")
+        if why := why_not_dates(*moments):
+            raise ValueError(why)
+        if self.public and self.truth == "public":
+            raise ValueError('public: a private part needs truth = "hidden"')
         seed = self.data.simulate.seed if self.data.simulate else None
         if self.truth == "hidden" and seed is not None and seed < LEAST_SECRET:
             raise ValueError(
@@ -176,6 +242,9 @@ class ContestSpec(Images):
     about: str = Field(default="", max_length=20_000)
     about_zh: str = Field(default="", max_length=20_000)
     rulebook: str = Field(max_length=40)
+    joining: Literal["open", "approval"] = "open"
+    one_team: bool = False
+    award: list[Award] | None = Field(default=None, max_length=20)
     phase: list[PhaseSpec] = Field(min_length=1, max_length=10)
 
     @model_validator(mode="after")
@@ -187,11 +256,27 @@ class ContestSpec(Images):
             raise ValueError("phase: two have the same name")
         if taken := RESERVED_PHASES & set(names):
             raise ValueError(f"phase: {min(taken)} is taken by the site itself")
+        for at, phase in enumerate(self.phase):
+            if phase.of is not None and phase.of not in names[:at]:
+                raise ValueError(f"phase {phase.name}: of = {phase.of!r} is no phase before it")
         try:
             registered(self.rulebook)  # by its id: a folder that a visitor names is no contest
         except BadInput as error:
             raise ValueError(str(error)) from None
         return self
+
+
+def why_not_dates(
+    starts: float | None, ends: float | None, freezes: float | None = None, late_until: float | None = None
+) -> str:
+    """What is wrong with the dates of a phase; empty when nothing is."""
+    if starts is not None and ends is not None and starts >= ends:
+        return "starts must be before ends"
+    if freezes is not None and starts is not None and freezes < starts:
+        return "freezes must not be before starts"
+    if late_until is not None and (ends is None or late_until < ends):
+        return "late_until must be after ends"
+    return ""
 
 
 def seconds(moment: datetime | None) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session, aliased
@@ -12,12 +12,14 @@ from sqlalchemy.orm import Session, aliased
 from bciarena.contests import registered as find_rulebook
 from bciarena.jobs.model import Job
 from bciarena.jobs.queue import Queue, enqueue, waits_apart
+from bciarena.service import parts, phases
 from bciarena.service.asker import Asker
 from bciarena.service.audit import record
 from bciarena.service.contests import may_manage, phase_state
 from bciarena.service.models import Account, Membership, Phase, Result, Submission, Team, Version
+from bciarena.service.parts import AnyResult, terms_of
 from bciarena.service.refusals import Refused, not_found
-from bciarena.service.results import BOXED
+from bciarena.service.results import BOXED, is_boxed
 from bciarena.service.spec import Granted
 
 DAY_S = 86400
@@ -33,8 +35,9 @@ def submit(session: Session, account: Account, version: Version, phase: Phase, b
     if version.entry.challenge != find_rulebook(phase.contest.rulebook).name:
         raise Refused(422, "refused.challenge", challenge=version.entry.challenge)
     state = phase_state(phase)
-    if state != "open":
+    if state not in ("open", "late"):
         raise Refused(409, f"refused.phase_{state}")
+    phases.check_team(session, phase, team)
     if why := Granted(**phase.limits).why_not(version.about, find_rulebook(phase.contest.rulebook)):
         raise Refused(422, "refused.package", why=why)
     if not boxed and not team.house:
@@ -46,11 +49,28 @@ def submit(session: Session, account: Account, version: Version, phase: Phase, b
     if phase.daily_limit and used_today(session, phase.id, team.id, account.id) >= phase.daily_limit:
         tomorrow_s = DAY_S - time.time() % DAY_S
         raise Refused(429, "refused.daily_limit", again_s=tomorrow_s, most=phase.daily_limit)
+    most = terms_of(phase).total_limit
+    if most and phases.used_in_all(session, phase.id, team.id, account.id) >= most:
+        raise Refused(409, "refused.total_limit", most=most)
+    return _send(session, account.id, version, phase, team, boxed, late=state == "late")
+
+
+def _send(
+    session: Session, by: int, version: Version, phase: Phase, team: Team, boxed: bool, **flags: bool
+) -> Submission:
     job = _queue(session, version, phase, team, boxed)
-    submission = Submission(phase_id=phase.id, team_id=team.id, version_id=version.id, by=account.id, job_id=job.id)
+    submission = Submission(phase_id=phase.id, team_id=team.id, version_id=version.id, by=by, job_id=job.id, **flags)
     session.add(submission)
     session.commit()
     return submission
+
+
+def carry(session: Session, phase: Phase, team_id: int, boxed: bool) -> Submission | None:
+    """Send what counted in the earlier phase to this one, for a team that was admitted by it."""
+    old = phases.carried_from(session, phase, team_id)
+    if old is None:
+        return None
+    return _send(session, old.by, old.version, phase, old.team, boxed, carried=True)
 
 
 def used_today(session: Session, phase_id: int, team_id: int, account_id: int) -> int:
@@ -138,14 +158,15 @@ class Status:
     settled: bool = True
 
 
-def status_of(session: Session, job: Job, result: Result | None) -> Status:
-    """The state a person is shown, derived from the submission's job and its current result.
+def status_of(session: Session, job: Job, result: AnyResult | None, partial: bool = False) -> Status:
+    """The state a person is shown, derived from the submission's job and its current result, as they may see it.
 
     Verdict and score are those of the result: a run may have been re-scored since it was played. While a submission
-    runs again its earlier result remains.
+    runs again its earlier result remains. ``partial``: only a part of the result may be told, so never the job's own.
     """
     status = _job_status(session, job)
     status.settled = status.state not in ("scored", "failed") or (result is not None and result.job_id == job.id)
+    status.score = None if partial else status.score
     if result is not None:
         status.score = result.score
         if result.job_id == job.id and status.verdict is not None:
@@ -224,6 +245,27 @@ def current_result(session: Session, submission: Submission) -> Result | None:
     return session.scalar(query.order_by(Result.id.desc()))
 
 
+class Seen(NamedTuple):
+    """What somebody may see of a submission: its state, its result or the public part of it, and whether it is that."""
+
+    status: Status
+    result: AnyResult | None
+    partial: bool
+
+
+def seen(session: Session, account: Account | None, submission: Submission) -> Seen:
+    """A submission as this account may see it; every page and call shows what this returns."""
+    job = session.get_one(Job, submission.job_id)
+    return seen_of(session, account, submission, job, current_result(session, submission))
+
+
+def seen_of(session: Session, account: Account | None, submission: Submission, job: Job, result: Result | None) -> Seen:
+    phase = submission.phase
+    full = may_manage(account, phase.contest)
+    told, partial = parts.shown(phase, result, full), parts.partial(phase, full)
+    return Seen(status_of(session, job, told, partial), told, partial)
+
+
 def managed_submission(session: Session, account: Account, submission_id: int) -> Submission:
     """A submission to a contest that the account manages."""
     found = submission_for(session, account, submission_id)
@@ -249,6 +291,32 @@ def rerun(session: Session, actor: Account, submission: Submission, boxed: bool)
     submission.job_id = new.id
     record(session, actor, "rerun", f"run {submission.id}")
     session.commit()
+
+
+AGAIN = ("all", "unboxed", "failed", "faulted")
+
+
+def rerun_all(session: Session, actor: Account, phase: Phase, which: str, boxed: bool) -> int:
+    """Run all ended submissions of a phase again, or those that were not boxed, failed, or failed by our fault."""
+    if which not in AGAIN:
+        raise Refused(422, "refused.field", name="which")
+    query = (
+        select(Submission, Job.state, Result)
+        .join(Job, Job.id == Submission.job_id)
+        .outerjoin(Result, (Result.submission_id == Submission.id) & Result.current)
+        .where(Submission.phase_id == phase.id, Job.state.in_(("finished", "failed", "faulted")))
+        .order_by(Submission.id)
+    )
+    chosen = [
+        run
+        for run, state, result in session.execute(query)
+        if which in ("all", state) or (which == "unboxed" and result is not None and not is_boxed(result.sandbox))
+    ]
+    for run in chosen:
+        run.job_id = _queue(session, run.version, phase, run.team, boxed, priority=1).id
+    record(session, actor, "rerun", f"{phase.contest.slug}/{phase.name}: {which}, {len(chosen)} runs")
+    session.commit()
+    return len(chosen)
 
 
 def disqualify(session: Session, actor: Account, submission: Submission, reason: str | None) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from bciarena.contests import CONTESTS, Rulebook
 from bciarena.contests import contest as find_contest
 from bciarena.jobs.model import Job
+from bciarena.service.asker import Asker
 from bciarena.service.models import Contest, Phase, Result, Submission
-from bciarena.service.submissions import Status, status_of
+from bciarena.service.submissions import Status, seen_of
 from bciarena.service.texts import LANGUAGES
 
 Say = Callable[..., str]
@@ -63,8 +63,9 @@ def phase_title(t: Say, phase: Phase) -> str:
     return t(f"phase_name.{phase.name}") if phase.name in ("preliminary", "final", "practice") else phase.name
 
 
-def run_rows(session: Session, t: Say, lang: str, where: Any, limit: int = 100) -> list[dict[str, Any]]:
-    """The newest submissions with their states, for tables."""
+def run_rows(asker: Asker, t: Say, lang: str, where: Any, limit: int = 100) -> list[dict[str, Any]]:
+    """The newest submissions with their states, as the asker may see them, for tables."""
+    session = asker.session
     query = (
         select(Submission, Job, Result)
         .join(Job, Job.id == Submission.job_id)
@@ -74,7 +75,7 @@ def run_rows(session: Session, t: Say, lang: str, where: Any, limit: int = 100) 
     )
     rows = []
     for submission, job, result in session.execute(query.limit(limit)):
-        status = status_of(session, job, result)
+        status = seen_of(session, asker.account, submission, job, result).status
         title = f"{contest_title(lang, submission.phase.contest)} · {phase_title(t, submission.phase)}"
         rows.append({"submission": submission, "status": status, "words": status_words(t, status), "title": title})
     return rows

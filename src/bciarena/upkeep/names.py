@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from bciarena.jobs.model import Job
 from bciarena.jobs.storage import NAME
-from bciarena.service.models import Phase, Result, Version
+from bciarena.service.models import Download, Phase, Result, Version
 
 PARTS = ("entry", "data", "model")
 
@@ -33,5 +33,7 @@ def _all(session: Session) -> Iterator[tuple[str | None, str]]:
         yield model, f"model of version {number}"
     for number, data in session.execute(sa.select(Phase.id, Phase.data)):
         yield data, f"recordings of phase {number}"
+    for number, stored in session.execute(sa.select(Download.id, Download.stored)):
+        yield stored, f"download {number}"
     for submission, run in session.execute(sa.select(Result.submission_id, Result.run)):
         yield run, f"result of run {submission}"

@@ -10,7 +10,6 @@ from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, Field
 from sqlalchemy import select
 
-from bciarena.jobs.model import Job
 from bciarena.runs.folder import LEDGER
 from bciarena.service import contests, submissions, teams, uploads
 from bciarena.service.api.caller import ERRORS, LARGEST_ID, Body, Caller, Id, allow
@@ -93,8 +92,7 @@ def _entry(entry: Entry) -> EntryOut:
 
 
 def _submission(call: Caller, run: Submission) -> SubmissionOut:
-    result = submissions.current_result(call.session, run)
-    status = submissions.status_of(call.session, call.session.get_one(Job, run.job_id), result)
+    status, result, _ = submissions.seen(call.session, call.account, run)
     return SubmissionOut(
         id=run.id,
         contest=run.phase.contest.slug,

@@ -25,6 +25,9 @@ class PhaseOut(BaseModel):
     truth: str
     board: str
     counts: str
+    freezes_at: float | None
+    late_until: float | None
+    terms: dict[str, Any]
     recordings: dict[str, Any]
 
 
@@ -65,6 +68,8 @@ class BoardOut(BaseModel):
     rulebook: str
     unit: str
     revision: int
+    part: Annotated[str, Field(description="which part of the recordings the scores are of: all, public, private")]
+    frozen_at: Annotated[float | None, Field(description="runs submitted since then are not on it")]
     rows: list[RowOut]
 
 
@@ -79,6 +84,9 @@ def _phase(phase: Phase) -> PhaseOut:
         truth="hidden" if phase.hidden_data else "public",
         board="public" if phase.published else "hidden",
         counts=phase.counts,
+        freezes_at=phase.freezes_at,
+        late_until=phase.late_until,
+        terms=phase.terms,
         recordings={name: phase.data_about[name] for name in shown if name in phase.data_about},
     )
 
@@ -108,9 +116,10 @@ def contest(slug: Name, call: Caller = allow("look")) -> ContestOut:
 def board(slug: Name, phase: Name, call: Caller = allow("look")) -> BoardOut:
     found = contests.contest_named(call.session, slug)
     stage = contests.phase_named(found, phase)
-    if not stage.published and not contests.may_manage(call.account, found):
+    manages = contests.may_manage(call.account, found)
+    if not stage.published and not manages:
         raise Refused(403, "board.hidden")
-    made = call.site.boards.of(call.session, stage)
+    made = call.site.boards.of(call.session, stage, manages)
     rows = [
         RowOut(
             rank=row.rank,
@@ -130,4 +139,11 @@ def board(slug: Name, phase: Name, call: Caller = allow("look")) -> BoardOut:
         )
         for row in made.rows
     ]
-    return BoardOut(rulebook=made.rulebook, unit=made.unit, revision=made.revision, rows=rows)
+    return BoardOut(
+        rulebook=made.rulebook,
+        unit=made.unit,
+        revision=made.told,
+        part=made.view.part,
+        frozen_at=made.view.until,
+        rows=rows,
+    )

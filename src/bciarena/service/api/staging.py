@@ -8,14 +8,14 @@ from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
 from pydantic import Field
 
-from bciarena.service import contests, submissions
+from bciarena.service import contests, jury, submissions
 from bciarena.service.api.caller import ERRORS, Body, Caller, Id, allow
 from bciarena.service.api.runs import SubmissionOut, _submission
 from bciarena.service.api.shows import ContestOut, Name, contest_out
 from bciarena.service.audit import audit_csv
 from bciarena.service.export import board_csv
 from bciarena.service.refusals import Refused
-from bciarena.service.spec import ContestSpec, Granted, Images, Seconds
+from bciarena.service.spec import ContestSpec, Granted, Images, Seconds, Terms
 
 router = APIRouter(tags=["organisers"], responses=ERRORS)
 
@@ -24,9 +24,13 @@ class PhaseChange(Body):
     starts_at: Seconds | None = None
     ends_at: Seconds | None = None
     daily_limit: Annotated[int, Field(ge=0, le=1000)] | None = None
-    counts: Literal["best", "last"] | None = None
+    freezes_at: Seconds | None = None
+    late_until: Seconds | None = None
+    counts: Literal["best", "last", "chosen"] | None = None
     board: Literal["public", "hidden"] | None = None
+    revealed: bool | None = None
     limits: Granted | None = None
+    terms: Terms | None = None
 
 
 class Reason(Body):
@@ -49,11 +53,13 @@ def change(slug: Name, phase: Name, body: PhaseChange, call: Caller = allow("man
     values: dict[str, Any] = body.model_dump(exclude_unset=True)
     if "board" in values:
         values["published"] = values.pop("board") == "public"
-    for name in ("daily_limit", "counts", "published", "limits"):
+    for name in ("daily_limit", "counts", "published", "revealed", "limits", "terms"):
         if name in values and values[name] is None:
             raise Refused(422, "refused.field", name=name)
     if body.limits is not None:
         values["limits"] = body.limits.model_dump(exclude_defaults=True)
+    if body.terms is not None:
+        values["terms"] = body.terms.kept()
     contests.change_phase(call.session, call.me, stage, **values)
     return contest_out(contest)
 
@@ -79,6 +85,12 @@ CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}}}}
 def export(slug: Name, phase: Name, call: Caller = allow("manage")) -> PlainTextResponse:
     contest = contests.managed(call.session, call.me, slug)
     return PlainTextResponse(board_csv(call.session, contests.phase_named(contest, phase)), media_type="text/csv")
+
+
+@router.get("/contests/{slug}/{phase}/jury.csv", summary="The jury pack's order as CSV", responses=CSV)
+def jury_table(slug: Name, phase: Name, call: Caller = allow("manage")) -> PlainTextResponse:
+    stage = contests.phase_named(contests.managed(call.session, call.me, slug), phase)
+    return PlainTextResponse(jury.table(jury.pack(call.session, call.site, stage)), media_type="text/csv")
 
 
 @router.post("/submissions/{submission_id}/rerun", summary="Run a submission again")

@@ -20,6 +20,7 @@ from bciarena.service import contests, submissions
 from bciarena.service.boards import PAGE
 from bciarena.service.models import Contest, Membership, Phase
 from bciarena.service.page import Page, may
+from bciarena.service.parts import view_of
 from bciarena.service.refusals import not_found
 from bciarena.service.words import challenge_title, contest_title, metric_name, phase_title, unit_name
 
@@ -68,7 +69,7 @@ def revision(slug: str, phase: str, page: Page = may("look")) -> dict[str, int]:
     stage = contests.phase_named(found, phase)
     if not stage.published and not contests.may_manage(page.account, found):  # how often it changes is hidden, too
         raise not_found()
-    return {"revision": stage.revision}
+    return {"revision": page.site.boards.of(page.session, stage, contests.may_manage(page.account, found)).told}
 
 
 def _page(page: Page, slug: str, name: str) -> Response:
@@ -120,7 +121,11 @@ def _show(page: Page, contest: Contest, phase: Phase) -> HTMLResponse:
         manages=manages,
         shown=shown,
         mine=" ".join(map(str, mine)),
-        board=_board(page, phase) if shown else Markup('<p class="note">{}</p>').format(page.say("board.hidden")),
+        view=view_of(phase, manages),
+        told=page.site.boards.of(page.session, phase, manages).told if shown else 0,
+        board=_board(page, phase, manages)
+        if shown
+        else Markup('<p class="note">{}</p>').format(page.say("board.hidden")),
     )
 
 
@@ -130,11 +135,11 @@ def has_demo(book: Rulebook) -> bool:
     return own.has("protocol.py") and bool(protocol_of(book).demo)
 
 
-def _board(page: Page, phase: Phase) -> Markup:
+def _board(page: Page, phase: Phase, full: bool) -> Markup:
     """The board's table; drawn once per revision, language and view."""
     asked = page.request.query_params
     sort, down = asked.get("sort", "rank"), asked.get("down") == "1"
-    board = page.site.boards.of(page.session, phase)
+    board = page.site.boards.of(page.session, phase, full)
     if sort not in (*board.columns, "rank", "team", "score", "runs", "date"):
         sort = "rank"
     pages = max(-(-len(board.rows) // PAGE), 1)
@@ -151,4 +156,5 @@ def _board(page: Page, phase: Phase) -> Markup:
         names = {"metric_name": partial(metric_name, page.lang, book), "unit_name": partial(unit_name, page.lang)}
         return template.render(t=page.say, board=board, rows=rows, **names, **view)
 
-    return Markup(page.site.boards.drawn(phase.id, board.revision, (page.lang, sort, down, number, open_runs), draw))
+    place = (phase.id, board.view)
+    return Markup(page.site.boards.drawn(place, board.revision, (page.lang, sort, down, number, open_runs), draw))

@@ -33,7 +33,7 @@ def show_entry(entry_id: Id, page: Page = may("enter")) -> HTMLResponse:
         },
         room=(uploads.used_bytes(page.session, entry.team_id), page.site.settings.team_bytes),
         phases=_open_phases(page, entry),
-        runs=run_rows(page.session, page.say, page.lang, Submission.version_id.in_(own)),
+        runs=run_rows(page, page.say, page.lang, Submission.version_id.in_(own)),
     )
 
 

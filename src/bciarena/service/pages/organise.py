@@ -13,16 +13,19 @@ from sqlalchemy import select
 from bciarena.contests import RULEBOOKS
 from bciarena.contests import registered as find_rulebook
 from bciarena.errors import BadInput
-from bciarena.service import contests
+from bciarena.service import contests, jury, phases, submissions
 from bciarena.service.export import board_csv
+from bciarena.service.middleware import PRINT_POLICY
 from bciarena.service.models import Contest, Phase, Submission
 from bciarena.service.page import Page, may
+from bciarena.service.parts import terms_of
 from bciarena.service.refusals import Refused
-from bciarena.service.spec import ContestSpec, Granted, images_toml, parse, parse_images, parse_toml
+from bciarena.service.spec import ContestSpec, Granted, Terms, checked, images_toml, parse, parse_images, parse_toml
 from bciarena.service.words import contest_title, run_rows
 
 router = APIRouter()
 FOLDERS_SHOWN = 200
+COUNTS = ("best", "last", "chosen")
 NUMBERS = {"budget_s": "organise.budget", "cores": "organise.cores", "memory_mib": "organise.memory"}
 SWITCHES = ("pyc_only", "fixed_names", "strict")
 
@@ -109,7 +112,7 @@ def manage(slug: str, page: Page = may("manage")) -> HTMLResponse:
 
 def _contest(page: Page, contest: Contest, problem: str = "", code: int = 200) -> HTMLResponse:
     name = find_rulebook(contest.rulebook).name
-    phases = select(Phase.id).where(Phase.contest_id == contest.id)
+    own = select(Phase.id).where(Phase.contest_id == contest.id)
     return page.render(
         "organise_contest.html",
         code,
@@ -119,8 +122,11 @@ def _contest(page: Page, contest: Contest, problem: str = "", code: int = 200) -
         images=page.field("images", 20_000) or images_toml(contest.images),
         title=contest_title(page.lang, contest),
         phase_state=contests.phase_state,
+        terms_of=terms_of,
+        admissions_of=lambda phase: phases.admissions_of(page.session, phase),
+        counts=COUNTS,
         books=[book for book in RULEBOOKS.values() if book.name == name],
-        runs=run_rows(page.session, page.say, page.lang, Submission.phase_id.in_(phases), 200),
+        runs=run_rows(page, page.say, page.lang, Submission.phase_id.in_(own), 200),
     )
 
 
@@ -150,14 +156,51 @@ def export(slug: str, name: str, page: Page = may("manage")) -> Response:
     return Response(text, media_type="text/csv; charset=utf-8", headers={"content-disposition": named})
 
 
+@router.get("/organise/{slug}/{name}/jury")
+def jury_page(slug: str, name: str, page: Page = may("manage")) -> HTMLResponse:
+    _, phase = _phase(page, slug, name)
+    found = jury.pack(page.session, page.site, phase, page.lang)
+    return HTMLResponse(jury.page(page.site, found, page.lang), headers={"content-security-policy": PRINT_POLICY})
+
+
+@router.get("/organise/{slug}/{name}/jury.csv")
+def jury_table(slug: str, name: str, page: Page = may("manage")) -> Response:
+    contest, phase = _phase(page, slug, name)
+    text = jury.table(jury.pack(page.session, page.site, phase, page.lang))
+    named = f'attachment; filename="{contest.slug}-{phase.name}-jury.csv"'
+    return Response(text, media_type="text/csv; charset=utf-8", headers={"content-disposition": named})
+
+
+@router.post("/organise/{slug}/{name}/admit")
+def admit(slug: str, name: str, page: Page = may("manage")) -> Response:
+    _, phase = _phase(page, slug, name)
+    phases.invite_team(page.session, page.me, phase, page.field("team", 60))
+    return page.go(f"/organise/{slug}", "notice.saved")
+
+
+@router.post("/organise/{slug}/{name}/withdraw")
+def withdraw(slug: str, name: str, page: Page = may("manage")) -> Response:
+    _, phase = _phase(page, slug, name)
+    phases.withdraw_team(page.session, page.me, phase, page.number("team"))
+    return page.go(f"/organise/{slug}", "notice.saved")
+
+
+@router.post("/organise/{slug}/{name}/rerun")
+def rerun_all(slug: str, name: str, page: Page = may("manage")) -> Response:
+    _, phase = _phase(page, slug, name)
+    submissions.rerun_all(page.session, page.me, phase, page.field("which"), page.site.settings.boxed)
+    return page.go(f"/organise/{slug}", "notice.rerun")
+
+
 @router.post("/organise/{slug}/{name}")
 def change(slug: str, name: str, page: Page = may("manage")) -> Response:
     contest, phase = _phase(page, slug, name)
     counts = page.field("counts")
-    if counts not in ("best", "last"):
+    if counts not in COUNTS:
         raise Refused(422, "refused.field", name="counts")
     try:
         limits = _granted(page).model_dump(exclude_defaults=True)
+        terms = checked(Terms, _terms_values(page), phase.name).kept()
     except BadInput as error:
         return _contest(page, contest, str(error), 422)
     contests.change_phase(
@@ -170,8 +213,30 @@ def change(slug: str, name: str, page: Page = may("manage")) -> Response:
         counts=counts,
         published=page.field("board") == "public",
         limits=limits,
+        freezes_at=page.moment("freezes"),
+        late_until=page.moment("late_until"),
+        revealed=bool(page.field("revealed")),
+        terms=terms,
     )
     return page.go(f"/organise/{slug}", "notice.saved")
+
+
+def _terms_values(page: Page, number: str = "") -> dict[str, Any]:
+    """The terms of a phase as a form gives them; ``number`` ends the names of its fields."""
+
+    def given(name: str) -> str | None:
+        return page.field(name + number, 4000).strip() or None
+
+    admits = given("admits") or "all"
+    values: dict[str, Any] = {"admits": admits, "total_limit": given("total_limit") or "0"}
+    if admits == "first":
+        values |= {"first": given("first"), "of": given("of"), "carries": given("carries") or "nothing"}
+    public = {name: _numbers(given(f"public_{name}")) for name in ("subjects", "blocks")}
+    return values | {"public": public}
+
+
+def _numbers(text: str | None) -> list[str]:
+    return (text or "").replace(",", " ").replace("，", " ").split()
 
 
 def _granted(page: Page) -> Granted:

@@ -15,11 +15,12 @@ from bciarena.plaintext import clean
 from bciarena.report.texts import explained
 from bciarena.runs import rescore
 from bciarena.runs.folder import LEDGER
-from bciarena.service import figures, submissions
-from bciarena.service.contests import may_manage
+from bciarena.service import figures, phases, submissions
+from bciarena.service.contests import may_manage, phase_state
 from bciarena.service.middleware import REPORT_POLICY
-from bciarena.service.models import Result, Submission
+from bciarena.service.models import Membership, Result, Submission
 from bciarena.service.page import Id, Page, may
+from bciarena.service.parts import AnyResult
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.results import score_of_run
 from bciarena.service.site import Site
@@ -36,11 +37,10 @@ LOGS = ("stdout.txt", "stderr.txt")
 def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
     run = submissions.readable_submission(page, run_id)
     job = page.session.get_one(Job, run.job_id)
-    result = submissions.current_result(page.session, run)
-    status = submissions.status_of(page.session, job, result)
+    status, result, partial_only = submissions.seen(page.session, page.account, run)
     contest = run.phase.contest
     manages = may_manage(page.account, contest)
-    score, played_under = _score(page.site, result) if result else ({}, "")
+    score, played_under = _score(page.site, result) if result and not partial_only else ({}, "")
     truth = submissions.sees_truth(page.account, run)
     trials: list[dict[str, Any]] = score.get("trials", [])
     blocks = result.block_rows if result else []
@@ -55,6 +55,8 @@ def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
         knows=page.knows,
         metric_name=partial(metric_name, page.lang, find_rulebook(contest.rulebook)),
         manages=manages,
+        partial_only=partial_only,
+        can_choose=_can_choose(page, run),
         blocks=blocks,
         block_columns=list(blocks[0]) if blocks else [],
         trials=trials[:TRIALS_SHOWN] if truth else None,
@@ -70,7 +72,14 @@ def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
     )
 
 
-def _score(site: Site, result: Result) -> tuple[dict[str, Any], str]:
+def _can_choose(page: Page, run: Submission) -> bool:
+    """Whether the asker may say that this run counts for its team."""
+    mine = page.account is not None and page.session.get(Membership, (run.team_id, page.account.id)) is not None
+    open_still = run.phase.counts == "chosen" and phase_state(run.phase) in ("open", "late")
+    return mine and open_still and not run.chosen and not run.disqualified
+
+
+def _score(site: Site, result: AnyResult) -> tuple[dict[str, Any], str]:
     """What the run's score file says beyond the result, and the rulebook it was played under.
 
     Of a run that was re-scored only the notes are still valid.
@@ -88,7 +97,7 @@ def _marks_trials(book: str) -> bool:
     return bool({rules.mask[code] for code in rules.opens} - {0})
 
 
-def logs_of(site: Site, result: Result | None) -> list[tuple[str, str]]:
+def logs_of(site: Site, result: AnyResult | None) -> list[tuple[str, str]]:
     """The last part of what the entry printed."""
     if result is None or not result.run:
         return []
@@ -105,8 +114,7 @@ def logs_of(site: Site, result: Result | None) -> list[tuple[str, str]]:
 @router.get("/runs/{run_id}/state")
 def state(run_id: Id, page: Page = may("run")) -> dict[str, Any]:
     run = submissions.readable_submission(page, run_id)
-    result = submissions.current_result(page.session, run)
-    status = submissions.status_of(page.session, page.session.get_one(Job, run.job_id), result)
+    status = submissions.seen(page.session, page.account, run).status
     resting = status.final or status.state != "faulted"
     return {
         "state": status.state if resting else "queued",
@@ -167,6 +175,12 @@ def cancel(run_id: Id, page: Page = may("cancel")) -> Response:
     run = submissions.submission_for(page.session, page.me, run_id)
     submissions.cancel(page.session, page.site.queue, page.me, run)
     return page.go(f"/runs/{run_id}", "notice.cancelled")
+
+
+@router.post("/runs/{run_id}/choose")
+def choose(run_id: Id, page: Page = may("enter")) -> Response:
+    phases.choose(page.session, page.me, submissions.submission_for(page.session, page.me, run_id))
+    return page.go(f"/runs/{run_id}", "notice.chosen")
 
 
 @router.post("/runs/{run_id}/rerun")

@@ -40,7 +40,7 @@ def _show(page: Page, team: Team, invitation: str = "") -> HTMLResponse:
         captain=page.me.role == "operator" or (own is not None and own.captain),
         entries=uploads.entries_of(page.session, team.id) if own else [],
         challenges=[book.name for book in RULEBOOKS.values()],
-        runs=run_rows(page.session, page.say, page.lang, Submission.team_id == team.id),
+        runs=run_rows(page, page.say, page.lang, Submission.team_id == team.id),
         invitation=invitation,
         invitations=teams.invitations_of(page.session, team) if own else [],
     )
