@@ -296,8 +296,8 @@ def test_awards_of_the_texts_come_with_the_contest(sqlite_town):
     ],
 )
 def test_terms_that_cannot_be_are_refused(stage, words):
+    spec = {"name": "one", "data": {"simulate": {}}, **stage}
     with pytest.raises(BadInput, match=words):
-        spec = {"name": "one", "data": {"simulate": {}}, **stage}
         parse({"slug": "s", "title": "S", "rulebook": "imagery/1", "phase": [spec]}, "test")
 
 
