@@ -1,6 +1,7 @@
 """Fixtures for all tests."""
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from tests.realdata import ABSENT, real_data
 
 pytest_plugins = ["tests.browser"]
 
+# A shell's background job ignores Ctrl-C, and so would every program that a test starts and interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["ARENA_DISTURBED"] = "inf"  # tests run side by side: no machine is quiet then
 
 
