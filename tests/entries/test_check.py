@@ -94,6 +94,38 @@ def test_a_good_entry(tmp_path: Path) -> None:
     assert (found.reports, found.trials, found.dialect) == (12, 12, "D")
 
 
+CARRIES = """class Late:
+    # Answers a block's last trial in the block after.
+    def __init__(self):
+        self.open = False
+
+    def step(self, packet):
+        if 249 in packet.data[-1]:
+            self.open = True
+        elif self.open and packet.start == 500:
+            self.open = False
+            return 201
+"""
+ANYTIME = """class Anytime:
+    def step(self, packet):
+        if packet.start % 500 == 0:
+            return 201
+"""
+
+
+def test_what_costs_nothing_is_no_warning(tmp_path: Path) -> None:
+    """A block that breaks off at once leaves a usual entry waiting; one may report when nothing is asked."""
+    write(tmp_path, {"any.py": ANYTIME})
+    assert check(plain(tmp_path, renews=False), rulebook("imagery")).warnings == []
+    assert check(f"{tmp_path}/any.py:Anytime", rulebook("imagery")).warnings == []
+
+
+def test_answers_carried_over_to_the_next_block_are_told(tmp_path: Path) -> None:
+    write(tmp_path, {"late.py": CARRIES})
+    found = check(f"{tmp_path}/late.py:Late", rulebook("imagery"))
+    assert "they answer the block before" in " ".join(found.warnings)
+
+
 def test_it_never_reports(tmp_path: Path) -> None:
     assert problems(plain(tmp_path, answer="None")) == [
         "It never reported in 12 trials: each would count as wrong. Does it wait for a code that the stream does not "

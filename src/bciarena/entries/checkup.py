@@ -143,14 +143,9 @@ def _read(found: Checkup, rulebook: Rulebook, recording: Recording, run: RunFold
         )
     if not _reports_too_early(found, rulebook, truth, reports):  # what comes of it would only confuse
         _read_trials(found, rulebook, trials, result["verdict"])
+        _read_beginnings(found, truth, reports)
     _read_answers(found, rulebook, reports)
     _read_clock(found, rulebook, run)
-    astray = sum("belongs to no trial" in note for note in result["notes"])
-    if astray:
-        found.warnings.append(
-            f"{astray} of {len(reports)} reports came before the first trial of a block and count for nothing: does it "
-            "begin anew where a block begins (position 0)?"
-        )
     for note in result["notes"]:
         if note.startswith("after the finish flag"):
             found.problems.append(f"It must leave run by itself when the finish flag is true; {note}.")
@@ -175,6 +170,26 @@ def _reports_too_early(found: Checkup, rulebook: Rulebook, truth: Truth, reports
             "belongs to the trial before. Ask for at least one more packet before reporting."
         )
     return bool(early)
+
+
+def _read_beginnings(found: Checkup, truth: Truth, reports: list[ReportLine]) -> None:
+    """Whether answers are carried over from one block to the next.
+
+    Who reports before the first block's first trial as well does so at any time, which costs nothing. Nor does what comes
+    after the block that breaks off within a packet: nobody can answer its trial in time.
+    """
+    placed = [(line["subject"], line["block"], line["position"]) for line in reports]
+    early = [
+        sum(at <= spans[0].data_start for *where, at in placed if where == [subject, block])
+        for subject, block, spans in truth.blocks
+    ]
+    whole = [any(span.stop > span.data_start for span in spans) for _, _, spans in truth.blocks]
+    carried = sum(count for count, before in zip(early[1:], whole, strict=False) if before)
+    if carried and not early[0]:
+        found.warnings.append(
+            f"{carried} of {len(reports)} reports came before the first trial of a block and count for nothing: they "
+            "answer the block before. Begin anew where a block begins (position 0)."
+        )
 
 
 def _read_answers(found: Checkup, rulebook: Rulebook, reports: list[ReportLine]) -> None:
