@@ -170,6 +170,22 @@ def test_caps_give_way_where_they_cannot_be_met(index: SmallIndex) -> None:
     assert version(environment(base, both, lambda text: None), "base") == "2.0"
 
 
+def test_what_cannot_be_had_is_left_out_where_nothing_imports_it(index: SmallIndex, tmp_path: Path) -> None:
+    """A list frozen on Windows, years ago: what the entry imports counts, and what a model may need stays."""
+    index.wheel("used")
+    index.wheel("pickled")
+    index.wheel("winlib", tag="py3-none-win_amd64")
+    index.source("old", tmp_path / "built")
+    lines = ("used", "pickled", "winlib==1.0", "old", "never-was==0.1")
+    spare = frozenset({"pickled", "winlib", "old", "never-was"})
+    folder = environment(find_python("3.8"), [Attempt(lines)], lambda text: None, spare=spare)
+    assert (version(folder, "used"), version(folder, "pickled")) == ("1.0", "1.0")
+    left = json.loads((folder / "environment.json").read_text())["left_out"]
+    assert [words.split(":")[0] for words in left] == ["winlib==1.0", "old", "never-was"]
+    with pytest.raises(EntryFailed, match=r"winlib==1\.0: no wheel for Linux"):
+        environment(find_python("3.8"), [Attempt(lines)], lambda text: None, spare=spare - {"winlib"})
+
+
 def test_libraries_of_the_time() -> None:
     first, plain = attempts("3.10", ["numpy", "scikit-learn==1.1.3"], None, frozenset())
     assert "numpy<2" in first.caps

@@ -175,8 +175,8 @@ def _reports_too_early(found: Checkup, rulebook: Rulebook, truth: Truth, reports
 def _read_beginnings(found: Checkup, truth: Truth, reports: list[ReportLine]) -> None:
     """Whether answers are carried over from one block to the next.
 
-    Who reports before the first block's first trial as well does so at any time, which costs nothing. Nor does what comes
-    after the block that breaks off within a packet: nobody can answer its trial in time.
+    Who reports before the first block's first trial as well does so at any time, which costs nothing. Nor does what
+    comes after the block that breaks off within a packet: nobody can answer its trial in time.
     """
     placed = [(line["subject"], line["block"], line["position"]) for line in reports]
     early = [

@@ -28,7 +28,7 @@ from bciarena.entries.index import keep_wheels
 from bciarena.entries.installing import Attempt, install
 from bciarena.entries.interpreters import Found, base_for, find_python, nearest_python
 from bciarena.entries.missing import imported, missing
-from bciarena.entries.requirements import Wanted, read_requirements
+from bciarena.entries.requirements import Wanted, brought_by, names, read_requirements
 from bciarena.errors import BadInput, Fault
 from bciarena.package import Interpreter, Package
 from bciarena.places import cache_folder
@@ -78,10 +78,13 @@ def interpreter_for(
     own = read_requirements(package.requirements, package.root) if package.requirements else Wanted()
     own = own.without_refused() if requirements else own
     lines = list(dict.fromkeys([*own.lines(base.version), *more.lines(base.version)]))
-    tries = attempts(base.version, lines, chosen, frozenset(imported(package)))
-    folder = environment(base, tries, on_progress or _say, debugging)
+    modules = frozenset(imported(package))
+    tries = attempts(base.version, lines, chosen, modules)
+    spare = names(lines) - brought_by(modules)
+    folder = environment(base, tries, on_progress or _say, debugging, spare)
     found = Interpreter(folder / "bin" / "python", base.full, (*base.prefixes, folder))
-    return replace(found, warnings=(*warnings, *own.notes, *more.notes, *_lacking(package, found)))
+    left = [f"{words}; left out, since nothing here imports it" for words in _record(folder).get("left_out", [])]
+    return replace(found, warnings=(*warnings, *own.notes, *more.notes, *left, *_lacking(package, found)))
 
 
 def libraries_for(image: str | None, requirements: Path | None, python: str | None) -> Path:
@@ -148,11 +151,24 @@ def environments_folder() -> Path:
     return cache_folder() / "envs"
 
 
+def _record(folder: Path) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads((folder / RECORD).read_text("utf-8"))
+    return record
+
+
 def environment(
-    base: Found, attempts: list[Attempt], on_progress: Callable[[str], None], debugging: bool = False
+    base: Found,
+    attempts: list[Attempt],
+    on_progress: Callable[[str], None],
+    debugging: bool = False,
+    spare: frozenset[str] = frozenset(),
 ) -> Path:
-    """The folder of the environment for these lines; made beside and renamed, so it is whole or not there."""
+    """The folder of the environment for these lines; made beside and renamed, so it is whole or not there.
+
+    Packages of ``spare`` names are left out where they cannot be had.
+    """
     asked = [part for one in attempts for part in (*sorted(one.lines), "with", *sorted(one.caps), "or")]
+    asked += ["spare", *sorted(spare)] if spare else []
     key = hashlib.sha256("\n".join([str(RECIPE), base.full, str(base.executable), *asked]).encode())
     folder = environments_folder() / f"py{base.version}-{key.hexdigest()[:16]}"
     if folder.is_dir():
@@ -161,24 +177,31 @@ def environment(
         if not folder.is_dir():  # another process may have made it while this one waited
             on_progress(f"preparing Python {base.full} with {', '.join(attempts[0].lines)} (once; kept in {folder})")
             boxed = not (debugging and shutil.which("bwrap") is None)
-            _make(base, attempts, folder, on_progress, boxed)
+            _make(base, attempts, folder, on_progress, boxed, spare)
     return folder
 
 
-def _make(base: Found, attempts: list[Attempt], folder: Path, on_progress: Callable[[str], None], boxed: bool) -> None:
+def _make(
+    base: Found,
+    attempts: list[Attempt],
+    folder: Path,
+    on_progress: Callable[[str], None],
+    boxed: bool,
+    spare: frozenset[str],
+) -> None:
     from bciarena.sandbox.errand import workplace
 
     try:
         with workplace(f".{folder.name}.", folder.parent) as part:
             work, made = part / "work", part / "made"
             work.mkdir()
-            wheels = install(base, attempts, work, on_progress, boxed)
+            wheels, left = install(base, attempts, work, on_progress, boxed, spare)
             _run([base.executable, "-I", "-m", "venv", "--without-pip", made], base)
             site = made / "lib" / f"python{base.version}" / "site-packages"
             if site.is_dir():
                 site.rmdir()
             (work / "site").rename(site)
-            record = {"python": base.full, "asked": attempts[0].lines, "wheels": wheels}
+            record = {"python": base.full, "asked": attempts[0].lines, "wheels": wheels, "left_out": left}
             (made / RECORD).write_text(json.dumps(record, indent=1) + "\n", "utf-8")
             keep_wheels(work / "wheels", wheels)
             os.chmod(made, 0o755)

@@ -15,7 +15,7 @@ from packaging.version import InvalidVersion, Version
 
 from bciarena.entries.config import version
 from bciarena.entries.installing import Attempt
-from bciarena.entries.requirements import libraries, names, parse_lines
+from bciarena.entries.requirements import brought_by, libraries, names, parse_lines
 from bciarena.errors import BadInput
 
 NUMPY_2 = (3, 13)  # the first Python without an older numpy
@@ -78,7 +78,7 @@ def attempts(python: str, lines: list[str], image: Image | None, modules: frozen
     number = tuple(int(part) for part in python.split("."))
     asked = names(lines)
     fill = list(image.packages) if image else ["numpy<2" if number < NUMPY_2 else "numpy"]
-    used = asked | {canonicalize_name(libraries()["modules"].get(name, name)) for name in modules}
+    used = asked | brought_by(modules)
     fill += [line for line in (image.extras if image else ()) if names([line]) <= used]
     versions: dict[str, str] = {canonicalize_name(Requirement(line).name): line for line in fill}
     fill = [line for name, line in versions.items() if name not in asked]

@@ -12,20 +12,24 @@ import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
-from bciarena.contestant.installing import REASON, REFUSED
+from bciarena.contestant.installing import REASON, REFUSED, UNMET
 from bciarena.entries.index import File, Index, Server, pips_settings, prune
 from bciarena.entries.interpreters import PYTHONS, Found
 from bciarena.errors import EntryFailed, Fault
 from bciarena.package import Interpreter, Package
 from bciarena.plaintext import one_line
+
+if TYPE_CHECKING:
+    from bciarena.sandbox.errand import Errand
 
 INSTALL_LIMIT_S = 3600.0
 MOST_MIB = 24 << 10  # wheels, what is unpacked of them, and pip's own copies
@@ -42,18 +46,45 @@ class Attempt:
 
 
 def install(
-    base: Found, attempts: list[Attempt], place: Path, on_progress: Callable[[str], None], boxed: bool = True
-) -> dict[str, str]:
+    base: Found,
+    attempts: list[Attempt],
+    place: Path,
+    on_progress: Callable[[str], None],
+    boxed: bool = True,
+    spare: frozenset[str] = frozenset(),
+) -> tuple[dict[str, str], list[str]]:
     """Install the first attempt that can be met into ``place``/site; returns the wheels used, with their digests.
 
-    ``boxed`` is False only for debugging one's own entry on a machine without bubblewrap.
+    Packages of ``spare`` names that cannot be had are left out where nothing can be installed with them; the second
+    list returned says why. ``boxed`` is False only for debugging one's own entry on a machine without bubblewrap.
     """
+    index = Index(pips_settings(base.executable), on_progress)
+    done, left = _tried(base, index, attempts, place, boxed), dict[str, str]()
+    if done.code == UNMET and not index.trouble:
+        unusable = (
+            (line, why_not(index, line, base.version)) for line in attempts[-1].lines if canonical(line) in spare
+        )
+        left = {line: words for line, words in unusable if words}
+    if left:
+        attempts = [replace(one, lines=tuple(line for line in one.lines if line not in left)) for one in attempts]
+        for item in place.iterdir():
+            shutil.rmtree(item)
+        done = _tried(base, index, attempts, place, boxed)
+    if done.code or done.over:
+        _explain(base, index, attempts[-1], place, done.code, done.over[1] if done.over else "", done.tail)
+    wheels = {path.name: _digest(path) for path in sorted((place / "wheels").iterdir())}
+    adopt(place)
+    prune()
+    return wheels, list(left.values())
+
+
+def _tried(base: Found, index: Index, attempts: list[Attempt], place: Path, boxed: bool) -> Errand:
+    """Run pip in its box."""
     from bciarena.sandbox.box import Box
     from bciarena.sandbox.errand import run_errand, too_much
     from bciarena.sandbox.limits import Limits
     from bciarena.sandbox.seccomp import INET, UNIX
 
-    index = Index(pips_settings(base.executable), on_progress)
     with ExitStack() as stack:
         lists = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-lists-")))
         os.chmod(lists, 0o755)
@@ -76,7 +107,7 @@ def install(
             )
         )
         threading.Thread(target=_answer, args=(ours, index, stack), daemon=True).start()
-        done = run_errand(
+        return run_errand(
             box,
             {
                 "install": {
@@ -90,12 +121,6 @@ def install(
             fds=[theirs.fileno()],
             measure=lambda: index.trouble or too_much(place, MOST_MIB, MOST_FILES, 64),
         )
-        if done.code or done.over:
-            _explain(base, index, attempts[-1], place, done.code, done.over[1] if done.over else "", done.tail)
-    wheels = {path.name: _digest(path) for path in sorted((place / "wheels").iterdir())}
-    adopt(place)
-    prune()
-    return wheels
 
 
 def _answer(channel: socket.socket, index: Index, stack: ExitStack) -> None:

@@ -38,6 +38,8 @@ CONDA = re.compile(r"([A-Za-z0-9._-]{1,100}) {0,9}=(?!=) {0,9}([0-9A-Za-z.*!+_-]
 NAMED = re.compile(
     r"([A-Za-z0-9][A-Za-z0-9._-]{0,99}) {0,9}(\[[^\]]{0,200}\])? {0,9}@ {0,9}(file:|[A-Za-z]:[\\/]|/)", re.I
 )
+LOCAL = re.compile(r"([\w.-]{1,100} {0,9}={2,3} {0,9}[\w.!]{1,60})(\+[\w.]{1,60})(.{0,400})", re.ASCII)
+"""A build for one kind of machine, as torch==1.11.0+cu113."""
 HASH = re.compile(r"(?<=\s)--hash[= ]\S+")
 
 
@@ -90,9 +92,15 @@ def asks_for_anything(path: Path) -> bool:
     return path.is_file() and any(_bare(line) for line in _text(path).splitlines())
 
 
-def names(lines: list[str]) -> set[str]:
+def names(lines: list[str]) -> frozenset[str]:
     """The packages asked for, in pip's spelling."""
-    return {canonicalize_name(Requirement(line).name) for line in lines}
+    return frozenset(canonicalize_name(Requirement(line).name) for line in lines)
+
+
+def brought_by(modules: frozenset[str]) -> frozenset[str]:
+    """The packages that bring these modules, in pip's spelling."""
+    brings: dict[str, str] = libraries()["modules"]
+    return frozenset(canonicalize_name(brings.get(name, name)) for name in modules)
 
 
 def text_of(one: Requirement) -> str:
@@ -185,7 +193,12 @@ class _Reading:
             line = local[1] + (local[2] or "")
             self.notes.append(f"{shown}: read as {line}, without its path")
         elif conda := CONDA.fullmatch(line):
-            line = f"{conda[1]}=={conda[2]}"
+            if conda[1].startswith("_"):  # _libgcc_mutex and the like are conda's own
+                return
+            line = f"{conda[1]}=={conda[2]}" if _is_version(conda[2]) else conda[1]
+        elif cuda := LOCAL.fullmatch(line):
+            line = cuda[1] + cuda[3]
+            self.notes.append(f"{shown}: read as {line}: no index has {cuda[2]}")
         if line.startswith("-"):
             self._refuse(f"{shown} is an option; only packages are taken")
             return
@@ -239,6 +252,15 @@ class _Reading:
     def _refuse(self, words: str) -> None:
         if len(self.refused) <= MAX_REFUSED:
             self.refused.append(words)
+
+
+def _is_version(text: str) -> bool:
+    """Whether an index could have it; openssl's 1.1.1q and jpeg's 9e are conda's own."""
+    try:
+        Version(text.removesuffix(".*"))
+    except InvalidVersion:
+        return False
+    return True
 
 
 def _meant(one: Requirement) -> str:
