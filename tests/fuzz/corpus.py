@@ -104,6 +104,7 @@ def recordings() -> list[bytes]:
     import tempfile
 
     import mne
+    import scipy.io
 
     raw = mne.io.RawArray(
         np.zeros((2, 128)), mne.create_info(["C3", "C4"], 256.0, "eeg", verbose="error"), verbose="error"
@@ -115,6 +116,12 @@ def recordings() -> list[bytes]:
             path = Path(place, f"x_raw{ending}")
             mne.export.export_raw(path, raw, verbose="error")
             found.append(ending.encode() + b"\0" + path.read_bytes())
+        raw.save(Path(place, "x_raw.fif"), verbose="error")
+        found.append(b".fif\0" + Path(place, "x_raw.fif").read_bytes())
+        places = np.array([("C3",), ("C4",)], dtype=[("labels", object)])
+        eeg = {"nbchan": 2, "trials": 1, "srate": 256.0, "pnts": 128, "xmin": 0.0, "xmax": 0.5, "chanlocs": places}
+        scipy.io.savemat(Path(place, "x.set"), {"EEG": {**eeg, "data": np.zeros((2, 128)), "event": []}})
+        found.append(b".set\0" + Path(place, "x.set").read_bytes())
     return [*found, b".gdf\0" + gdf(), b".vhdr\0" + VHDR.encode(), b".xdf\0" + xdf()]
 
 

@@ -314,18 +314,14 @@ def lsl_header(raw: bytes) -> None:
 
 @target
 def recording_file(raw: bytes) -> None:
-    """A recording in one of the formats that MNE and pyxdf read: its ending, a NUL byte, its content.
-
-    Without fif and set: MNE's reader of the one goes round in circles on some damaged files, and scipy's of the other
-    ends the process (SECURITY.md).
-    """
+    """A recording in one of the formats that MNE and pyxdf read: its ending, a NUL byte, its content."""
     from bciarena.importing.sources import MNE_ENDINGS, pieces
+    from bciarena.recording import apart
 
+    apart.LEAST_S = 5.0  # MNE's reader of fif files goes round in circles on some damaged ones
     ending, _, content = raw.partition(b"\0")
     name = ending.decode("ascii", "replace")
-    with file(
-        f"recording{name if name in MNE_ENDINGS and name[:4] not in ('.fif', '.set') else '.edf'}", content
-    ) as path:
+    with file(f"recording{name if name in MNE_ENDINGS else '.edf'}", content) as path:
         logging.disable(logging.ERROR)
         try:
             list(pieces(str(path)))

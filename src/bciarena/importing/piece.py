@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,4 +25,3 @@ class Piece:
     codes: list[tuple[int, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     invalid: dict[int, str] = field(default_factory=dict)  # sample of a trial's opening code, why it is not to be used
-    positions: Any = None  # an mne montage, where the source has one

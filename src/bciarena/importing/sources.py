@@ -12,6 +12,7 @@ import yaml
 
 from bciarena.errors import BadInput
 from bciarena.importing.piece import Piece
+from bciarena.recording.apart import read_apart
 from bciarena.recording.contest import READERS, read_block
 from bciarena.recording.folder import open_recording
 from bciarena.recording.model import Block
@@ -96,14 +97,19 @@ def _dat(path: Path, subject: str) -> Piece:
 
 
 def _mne(path: Path, subject: str) -> Piece:
+    return Piece(**{**read_apart(mne_fields, path), "subject": subject})
+
+
+def mne_fields(path: Path) -> dict[str, Any]:
+    """A Piece's fields, for the reader's own process."""
     mne = need_mne()
     try:
         if path.suffix == ".xdf":
-            return _xdf(path, subject)
+            return vars(_xdf(path, ""))
         if path.suffix.lower() == ".gdf":
             _check_gdf(path)
         raw = mne.io.read_raw(path, preload=True, verbose="error")
-        return from_raw(raw, subject, str(path))
+        return vars(from_raw(raw, "", str(path)))
     except BadInput:
         raise
     except Exception as error:  # its readers, and what they make of a damaged file, fail in many ways
@@ -181,9 +187,14 @@ def from_raw(raw: Any, subject: str, source: str) -> Piece:
     data = raw.copy().pick(["eeg", "eog", "ecg"], verbose="error")
     names = tuple(data.ch_names)
     return Piece(
-        subject, source, data.get_data() * 1e6, rate, names, sorted(marks), positions=raw.get_montage(),
+        subject,
+        source,
+        data.get_data() * 1e6,
+        rate,
+        names,
+        sorted(marks),
         notes=["volts turned into microvolts"],
-    )  # fmt: skip
+    )
 
 
 def _moabb(name: str, subjects: tuple[int, ...]) -> Iterator[Piece]:

@@ -10,23 +10,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.errors import BadInput
+from bciarena.recording.apart import read_apart
 from bciarena.recording.events import ENDING, invalid_of
 from bciarena.recording.model import Block
 from bciarena.recording.npz import read_npz
 from bciarena.recording.pickles import read_pickle
-from bciarena.recording.spool import spool
 
 
-def read_mat(path: Path) -> dict[str, Any]:
-    """The variables of a MATLAB file, version 5 by scipy or 7.3 by h5py (extra ``files``)."""
+def read_mat(path: Path) -> Any:
+    """The fields of a MATLAB file, version 5 by scipy or 7.3 by h5py (extra ``files``)."""
+    return read_apart(mat_fields, path)
+
+
+def mat_fields(path: Path) -> dict[str, Any]:
+    """For the reader's own process."""
     import scipy.io
 
     try:
-        return dict(scipy.io.loadmat(path))
+        content = dict(scipy.io.loadmat(path))
     except NotImplementedError:
-        return _read_hdf5(path)
+        content = _read_hdf5(path)
     except Exception as error:
         raise BadInput(f"{path}: not a readable MATLAB file ({error})") from error
+    if "data" in content:
+        _matrix(path, content["data"])
+    if "ch_names" in content:
+        content["ch_names"] = _names(path, content["ch_names"])
+    if "srate" in content:
+        content["srate"] = _rate(path, content["srate"])
+    return {key: content[key] for key in ("data", "srate", "ch_names") if key in content}
 
 
 def _read_hdf5(path: Path) -> dict[str, Any]:
@@ -79,12 +91,7 @@ def _matrix(path: Path, value: Any) -> NDArray[Any]:
         )
     if data.shape[0] < 2 or data.shape[1] < 1:
         raise BadInput(f"{path}: field data: shape {data.shape} holds no samples or no channels")
-    if isinstance(data, np.memmap) or isinstance(data.base, np.memmap) or data.nbytes <= 1 << 20:
-        return data
-    # MATLAB readers return the array in memory: move it to disk, so that a folder's blocks are not all in memory.
-    fortran = bool(data.flags.f_contiguous)
-    source = data.T if fortran else data
-    return spool((np.ascontiguousarray(row) for row in source), data.dtype, data.shape, fortran)
+    return data
 
 
 def _rate(path: Path, value: Any) -> int:
