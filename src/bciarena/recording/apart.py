@@ -1,7 +1,7 @@
 """Other people's readers in a process of their own: a damaged file may crash them, or keep them busy for ever.
 
-The process is kept for the next file. What it read comes back as a pickle that `read_pickle` takes as data, large arrays
-as memory maps: even a reader that a file has taken over can say nothing here but numbers and words.
+The process is kept for the next file. What it read comes back as a pickle that `read_pickle` takes as data, large
+arrays as memory maps: even a reader that a file has taken over can say nothing here but numbers and words.
 """
 
 from __future__ import annotations
