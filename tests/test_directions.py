@@ -45,6 +45,7 @@ MAY = {
     "entries": ENGINE | {"runs", "package", "contestant", "sandbox", "protocol", "simulator", "summary"},
     "bundles": ENGINE | {"runs", "entries", "package"},
     "decoders": LOW,
+    "wrapping": ENGINE | {"decoders", "entries", "sandbox"},
     "importing": LOW | {"contests", "recording"},
     "report": LOW | {"contests", "referee", "recording", "runs", "summary"},
     "database": LOW | {"jobs"},  # a migration's environment names the tables

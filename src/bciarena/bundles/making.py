@@ -8,7 +8,6 @@ import os
 import platform
 import shutil
 import sys
-import tempfile
 import zipfile
 from importlib.metadata import distributions
 from pathlib import Path
@@ -25,6 +24,7 @@ from bciarena.recording import open_recording
 from bciarena.referee import Truth
 from bciarena.runs import RunFolder, rescore
 from bciarena.runs.folder import ABOUT, LAYOUT, LEDGER, MARKS, SCORE, STREAMS, THINK
+from bciarena.scratch import scratch
 from bciarena.writing import wanted_file
 
 ENTRY, MODEL, HOW = "entry", "model", "entry.json"
@@ -58,8 +58,7 @@ def make_bundle(run: Path, out: Path, *, data: Path | None = None, with_entry: b
     about = RunFolder(run, lenient=True).about()
     book = registered(header["challenge"])
     recording = open_recording(data or about["data"])
-    with tempfile.TemporaryDirectory(prefix="arena-bundle-") as work:
-        folder = Path(work)
+    with scratch() as folder:
         (folder / "run").mkdir()
         for name in (LEDGER, SCORE, LAYOUT, THINK, MARKS, *(f"{stream}.txt" for stream in STREAMS)):
             if (run / name).is_file():

@@ -7,7 +7,6 @@ this installation, if its rulebook has the digest that stands in the ledger. The
 from __future__ import annotations
 
 import json
-import tempfile
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +27,7 @@ from bciarena.referee import Truth
 from bciarena.runs import RunFolder, score_of
 from bciarena.runs.folder import LedgerLines
 from bciarena.runs.shape import problem
+from bciarena.scratch import scratch
 
 SAME = ("subject", "block", "position", "packet", "value")
 """What of a report must be the same when an entry is played again; computing time is not."""
@@ -73,8 +73,7 @@ def verify_bundle(
     trust_rules : bool
         Score with the bundle's own code, in this process, where this installation does not know the rules.
     """
-    with tempfile.TemporaryDirectory(prefix="arena-verify-") as work:
-        folder = Path(work)
+    with scratch() as folder:
         unpack(path, folder)
         found = Findings()
         _files(folder, found)
@@ -192,8 +191,8 @@ def _replay(
         if ready.package.digest != ledger.header["entry"]:
             found.differs.append("replay: the entry at hand is not the one of the ledger: its digest differs")
             return
-        with tempfile.TemporaryDirectory(prefix="arena-replay-") as work:
-            out = Path(work) / "run"
+        with scratch() as work:
+            out = work / "run"
             ready.run(recording, out=out, clock=ledger.header["clock"], seed=ledger.header["seed"])
             again = RunFolder(out).ledger()
     _same_reports(ledger, again, found)

@@ -6,7 +6,9 @@ import codecs
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.match import Progress
 from bciarena.plaintext import clean
@@ -45,6 +47,24 @@ class checked:
         if given == "data":
             return "data"
         raise BadInput(f"--clock {given}: choose think or data")
+
+
+@contextmanager
+def wrapped(spec: str, book: Rulebook, train: Path | None, box: Sandbox) -> Iterator[str]:
+    """What to play: the entry as it was named or, of a pipeline.yml, the entry that it becomes by training."""
+    if not spec.endswith((".yml", ".yaml")):
+        if train is not None:
+            raise BadInput(f"--train is for a pipeline.yml; train {spec} with arena train, or arena wrap")
+        yield spec
+        return
+    from bciarena.scratch import scratch
+    from bciarena.wrapping.making import Options, wrap
+
+    if train is None:
+        raise BadInput(f"{spec}: a pipeline must be trained first: --train DIR")
+    with scratch() as work:
+        wrap(spec, book, train, work / "entry", Options(), sandbox=box)
+        yield str(work / "entry")
 
 
 def shown_live() -> Callable[[bytes], str]:

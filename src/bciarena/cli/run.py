@@ -12,7 +12,10 @@ from bciarena.cli._options import Image, Requirements
 
 def main(
     entry_spec: Annotated[
-        str, typer.Argument(metavar="ENTRY", help="A folder, .zip, .tar.gz, module.py:Class or a reference @name.")
+        str,
+        typer.Argument(
+            metavar="ENTRY", help="A folder, .zip, .tar.gz, module.py:Class, a reference @name, or pipeline.yml."
+        ),
     ],
     data: Annotated[Path, typer.Option(help="A data folder with truth.")],
     challenge: Annotated[
@@ -23,6 +26,9 @@ def main(
     force: Annotated[bool, typer.Option("--force", help="Replace the folder of --out if it exists.")] = False,
     sandbox: Annotated[str, typer.Option(help="bwrap, or none to debug your own entry.")] = "bwrap",
     model: Annotated[Path | None, typer.Option(help="A folder written by arena train.")] = None,
+    train: Annotated[
+        Path | None, typer.Option(help="For pipeline.yml: the training folder; arena wrap has more options.")
+    ] = None,
     clock: Annotated[str, typer.Option(help="think, or data to leave computing time out.")] = "think",
     python: Annotated[str | None, typer.Option(metavar="X.Y", help="The Python to run it with.")] = None,
     entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="Which class plays.")] = None,
@@ -37,8 +43,9 @@ def main(
     """Play an entry on a data folder, packet by packet, and score it by the challenge's rules."""
 
     import sys
+    from contextlib import ExitStack
 
-    from bciarena.cli._playing import checked, progress
+    from bciarena.cli._playing import checked, progress, wrapped
     from bciarena.contests import rulebook
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed
@@ -55,10 +62,21 @@ def main(
     if out is not None:
         refuse_existing(out, force)
     recording = open_recording(data)
-    with opened(
-        entry_spec, book, entry=entry, python=python, image=image, requirements=requirements, sandbox=box, model=model
-    ) as ready:
-        name = ready.package.name
+    with ExitStack() as stack:
+        played = stack.enter_context(wrapped(entry_spec, book, train, box))
+        ready = stack.enter_context(
+            opened(
+                played,
+                book,
+                entry=entry,
+                python=python,
+                image=image,
+                requirements=requirements,
+                sandbox=box,
+                model=model,
+            )
+        )
+        name = ready.package.name if played == entry_spec else Path(entry_spec).stem
         about = {"entry": entry_spec, "name": name, "model": str(model or ""), "python": python or ""}
         ticks = checked.clock(clock)
         with progress(f"playing {name}") as shown:
