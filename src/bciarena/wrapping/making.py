@@ -241,16 +241,23 @@ def _objective(book: Rulebook, answers: list[str]) -> Callable[..., float]:
     """The contest's own score of one block, of class indices (-1: none) and the seconds used."""
     missing_n = round((book.missing_s or book.limit_s or 10.0) * book.rate)
     floor_n = round(book.floor_s * book.rate)
+    one, nobody = np.ones((1, 1), dtype=np.int64), np.ones(1, dtype=np.int64)
+    known: dict[tuple[int, int, float], dict[str, int]] = {}
 
-    def score(truth: NDArray[Any], answer: NDArray[Any], length_s: NDArray[Any]) -> float:
-        trials = []
-        for number, (was, said, used_s) in enumerate(
-            zip(truth.tolist(), answer.tolist(), length_s.tolist(), strict=True)
-        ):
+    def marks(was: int, said: int, used_s: float) -> dict[str, int]:
+        """What the contest counts for a trial; the same ones come thousands of times."""
+        if (was, said, used_s) not in known:
             status: Status = "in_time" if said >= 0 else "missing"
             length_n = max(round(used_s * book.rate), floor_n) if said >= 0 else missing_n
             text = answers[said] if said >= 0 else None
-            trials.append(Trial(1, 1, number + 1, answers[was], text, was == said, length_n, status, book.rate))
-        return book.score(trials).score
+            trial = Trial(1, 1, 1, answers[was], text, was == said, length_n, status, book.rate)
+            known[was, said, used_s] = book.scoring.marks(book, trial)
+        return known[was, said, used_s]
+
+    def score(truth: NDArray[Any], answer: NDArray[Any], length_s: NDArray[Any]) -> float:
+        rows = [marks(*row) for row in zip(truth.tolist(), answer.tolist(), length_s.tolist(), strict=True)]
+        columns = {name: np.array([[row[name] for row in rows]]) for name in rows[0]}
+        sums = {name: column[:, None] for name, column in book.scoring.block(book, columns).items()}
+        return float(book.scoring.rates(book, sums, one, nobody)["score"][0])
 
     return score
