@@ -150,6 +150,28 @@ def _importing(contest: Contest) -> str:
     return f"{len(meanings_of(contest.rules).words)} words"
 
 
+def _release(contest: Contest) -> str:
+    from bciarena.protocol import protocol_of
+    from bciarena.release import release_of
+
+    sets = release_of(contest.rules).sets
+    if unknown := sorted(set(sets) - set(protocol_of(contest.rules).splits)):
+        raise BadInput(f"sets: {', '.join(unknown)}: the protocol has no such set")
+    if "scored" not in sets.values():
+        raise BadInput("sets: none of them is scored")
+    return ", ".join(f"{name}: {role}" for name, role in sets.items())
+
+
+def _audit(contest: Contest) -> str:
+    from bciarena.audit.part import aspects_of
+
+    book = contest.rules
+    for name, told in aspects_of(book).items():
+        if len({told(code) for code in book.opens} - {None}) < 2:
+            raise BadInput(f"aspects: {name}: has fewer than two answers")
+    return ", ".join(aspects_of(book))
+
+
 def _report(contest: Contest) -> str:
     from bciarena.report.part import part_of
 
@@ -181,6 +203,8 @@ PARTS: dict[str, Callable[[Contest], str]] = {
     "brain.py": _brain,
     "example.py": _example,
     "importing.py": _importing,
+    "release.py": _release,
+    "audit.py": _audit,
     "report.py": _report,
     "words.en.toml": _words,
     "words.zh.toml": _words,

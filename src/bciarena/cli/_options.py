@@ -18,3 +18,16 @@ Home = Annotated[Path | None, typer.Option(help="Folder of the site; default: AR
 Database = Annotated[str | None, typer.Option(help="URL of the site's database.")]
 Stored = Annotated[str | None, typer.Option(help="Folder or fsspec URL of the site's files.")]
 Outside = Annotated[str | None, typer.Option(help="The contest's folder, if it is not one of the known contests.")]
+
+
+def codes_of(text: str) -> dict[str, int]:
+    """What a source's events mean: ``WORD=CODE,WORD=CODE``."""
+    from bciarena.errors import BadInput
+
+    words: dict[str, int] = {}
+    for pair in filter(None, text.split(",")):
+        word, _, code = pair.rpartition("=")
+        if not word or not code.strip().isdigit() or not 0 < int(code) < 256:
+            raise BadInput(f"--events {pair}: expected WORD=CODE with a code from 1 to 255")
+        words[word.strip()] = int(code)
+    return words

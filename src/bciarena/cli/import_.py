@@ -39,6 +39,7 @@ def main(
     """Turn recordings you have into a challenge's data folder, and say what was adapted."""
     from rich.console import Console
 
+    from bciarena.cli._options import codes_of
     from bciarena.contests import rulebook
     from bciarena.errors import BadInput
     from bciarena.importing import bring_in
@@ -46,12 +47,7 @@ def main(
     from bciarena.recording.channels import wire_map
 
     book = rulebook(challenge)
-    words: dict[str, int] = {}
-    for pair in filter(None, events.split(",")):
-        word, _, code = pair.rpartition("=")
-        if not word or not code.strip().isdigit() or not 0 < int(code) < 256:
-            raise BadInput(f"--events {pair}: expected WORD=CODE with a code from 1 to 255")
-        words[word.strip()] = int(code)
+    words = codes_of(events)
     try:
         people = tuple(int(number) for number in filter(None, subjects.split(",")))
     except ValueError:

@@ -25,6 +25,7 @@ from bciarena.recording.spool import spool
 from bciarena.recording.units import TO_MICROVOLT
 from bciarena.writing import whole_file
 
+WITH_TRUTH = "Codes in events.tsv column value are the trigger codes with truth."
 DTYPES = {"IEEE_FLOAT_32": "<f4", "INT_16": "<i2"}
 
 
@@ -167,14 +168,14 @@ def write_bids(
     return place / f"{stem}_eeg.vhdr"
 
 
-def describe_bids(folder: Path, name: str, subjects: list[str]) -> None:
-    """Write the files at the root of a BIDS data set."""
+def describe_bids(folder: Path, name: str, subjects: list[str], readme: str = WITH_TRUTH) -> None:
+    """Write the files at the root of a BIDS data set; ``readme`` says what its codes are."""
     people = "participant_id\n" + "".join(f"sub-{subject}\n" for subject in subjects)
     about = {"Name": name, "BIDSVersion": "1.8.0", "DatasetType": "raw", "Authors": ["bciarena"]}
     texts = {
         "dataset_description.json": json.dumps(about, indent=2) + "\n",
         "participants.tsv": people,
-        "README": f"{name}\n\nCodes in events.tsv column value are the trigger codes with truth.\n",
+        "README": f"{name}\n\n{readme}\n",
     }
     for file, text in texts.items():
         with whole_file(folder / file) as path:

@@ -12,11 +12,17 @@ from bciarena.recording.model import Recording, Subject
 
 
 def open_recording(folder: str | Path) -> Recording:
-    """Open a data folder. Samples stay on disk until they are used.
+    """Open a data folder, or a folder that holds one alone. Samples stay on disk until they are used.
 
     Subjects come in sorted folder order, blocks in numeric order of their file names (R17).
     """
-    folder = Path(folder)
+    sets = open_sets(folder)
+    if len(sets) > 1:
+        raise BadInput(f"{folder}: holds several sets; name one of them: {', '.join(sets)}")
+    return next(iter(sets.values()))
+
+
+def _one(folder: Path) -> Recording:
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such data folder")
     if is_bids(folder):
@@ -42,7 +48,7 @@ def open_sets(folder: str | Path) -> dict[str, Recording]:
     """The named sets of a training folder, e.g. cali_train and eval_train; a plain data folder is the set ''."""
     folder = Path(folder)
     try:
-        return {"": open_recording(folder)}
+        return {"": _one(folder)}
     except BadInput:
         if not folder.is_dir():
             raise
@@ -50,7 +56,7 @@ def open_sets(folder: str | Path) -> dict[str, Recording]:
         for path in sorted(item for item in folder.iterdir() if item.is_dir()):
             inside = [sub for sub in path.iterdir() if sub.is_dir()]
             if inside and (is_bids(path) or any(f.suffix in READERS for sub in inside for f in sub.iterdir())):
-                sets[path.name] = open_recording(path)
+                sets[path.name] = _one(path)
         if not sets:
             raise
         return sets

@@ -9,9 +9,9 @@ real trials away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import scipy.signal
@@ -43,24 +43,47 @@ MODEL_S = 60.0
 Array = NDArray[np.float64]
 
 
+class People(Protocol):
+    """Whose EEG a set is made of: made-up people, or recorded ones."""
+
+    def run(self, person: int, eyes: str, length_s: float) -> Array:
+        """So much of a person's EEG for real trials, high-passed, shape (5, samples)."""
+        ...
+
+    def learnt_from(self, say: Callable[[str], None]) -> Mapping[int, list[Array]]:
+        """By person the runs that generators learn, one for each of `EYES`; never what is scored."""
+        ...
+
+    def finish(self, eeg: Array) -> Array:
+        """The last filter, the same for real and generated trials; ``MARGIN_S`` is cut off at both ends."""
+        ...
+
+
 def liveness_recordings(order: Order, summary: Summary | None, say: Callable[[str], None]) -> Iterator[Made]:
     """Every block as (1, timeline, EEG): all are under S01, because a block mixes people."""
-    book = rulebook(order.challenge)
     blocks = timelines(order.challenge, order.split, 1, order.seed, order.blocks, order.people)
-    cut = _Cutter(order, blocks)
-    fake = _Faker(order, summary, say)
+    people = MadeUp(order)
+    fake = None if order.split.startswith("cali") else Faker(people, order.split, order.seed, order.deep, say)
+    if summary is not None and fake is not None:
+        summary.notes += fake.notes
+    yield from laid_out(blocks, Cutter(people, blocks), fake, [] if summary is None else summary.generated)
+
+
+def laid_out(
+    blocks: list[Timeline], cut: Cutter, fake: Faker | None, generated: list[dict[str, Any]]
+) -> Iterator[Made]:
+    """Every block with its trials in place; which generator made which trial is added to ``generated``."""
     for timeline in blocks:
-        eeg = np.zeros((len(book.channels), timeline.samples), dtype=np.float32)
+        eeg = np.zeros((len(rulebook("liveness").channels), timeline.samples), dtype=np.float32)
         for number, step in enumerate(timeline.of("resting"), 1):
             span = slice(timeline.at(step.onset_s), timeline.at(step.end_s))
             person, eyes, length_n = step.params["person"], step.params["eyes"], span.stop - span.start
             if step.params["real"]:
                 eeg[:, span] = cut.next(person, eyes, length_n)
             else:
+                assert fake is not None  # calibration sets have no generated trials
                 eeg[:, span], name = fake.next(person, eyes, length_n, timeline.block, number)
-                if summary is not None:
-                    row = {"subject": 1, "block": timeline.block, "trial": number, "generator": name}
-                    summary.generated.append(row)
+                generated.append({"subject": 1, "block": timeline.block, "trial": number, "generator": name})
         yield 1, timeline, eeg
 
 
@@ -101,61 +124,79 @@ def finished(eeg: NDArray[np.floating]) -> Array:
     return filtered
 
 
-class _Cutter:
+class MadeUp:
+    """Simulated people of an order's group."""
+
+    def __init__(self, order: Order) -> None:
+        self.order, self.group = order, split_of(order.challenge, order.split).people
+
+    def run(self, person: int, eyes: str, length_s: float) -> Array:
+        sitting = self.order.split.split("_")[0]
+        return resting_run(self.order.seed, self.group, person, sitting, eyes, length_s).astype(np.float64)
+
+    def learnt_from(self, say: Callable[[str], None]) -> Mapping[int, list[Array]]:
+        real = {}
+        for person in range(1, self.order.people + 1):
+            say(f"recording person {person} of {self.order.people} for the generators")
+            runs = [resting_run(self.order.seed, self.group, person, "cali", eyes, MODEL_S) for eyes in EYES]
+            real[person] = [run.astype(np.float64) for run in runs]
+        return real
+
+    def finish(self, eeg: Array) -> Array:
+        return finished(eeg)
+
+
+def needed_n(blocks: list[Timeline]) -> dict[tuple[int, str], int]:
+    """Samples of real EEG that a set needs of each person and state of the eyes."""
+    needed: dict[tuple[int, str], int] = {}
+    for timeline in blocks:
+        for step in timeline.of("resting"):
+            if step.params["real"]:
+                key = step.params["person"], step.params["eyes"]
+                needed[key] = needed.get(key, 0) + timeline.at(step.end_s) - timeline.at(step.onset_s)
+    return needed
+
+
+class Cutter:
     """Hands out stretches of each person's run, each sample once."""
 
-    def __init__(self, order: Order, blocks: list[Timeline]) -> None:
-        self.order = order
-        self.people = split_of(order.challenge, order.split).people
-        self.needed: dict[tuple[int, str], int] = {}
-        for timeline in blocks:
-            for step in timeline.of("resting"):
-                if step.params["real"]:
-                    key = step.params["person"], step.params["eyes"]
-                    self.needed[key] = self.needed.get(key, 0) + timeline.at(step.end_s) - timeline.at(step.onset_s)
+    def __init__(self, people: People, blocks: list[Timeline]) -> None:
+        self.people, self.needed = people, needed_n(blocks)
         self.runs: dict[tuple[int, str], Floats] = {}
         self.used: dict[tuple[int, str], int] = {}
 
     def next(self, person: int, eyes: str, length_n: int) -> Floats:
         key = person, eyes
         if key not in self.runs:
-            length_s, sitting = self.needed[key] / 250 + 2 * MARGIN_S, self.order.split.split("_")[0]
-            run = resting_run(self.order.seed, self.people, person, sitting, eyes, length_s)
-            self.runs[key] = finished(run).astype(np.float32)
+            run = self.people.run(person, eyes, self.needed[key] / 250 + 2 * MARGIN_S)
+            self.runs[key] = self.people.finish(run).astype(np.float32)
             self.used[key] = 0
         first = self.used[key]
         self.used[key] = first + length_n
         return self.runs[key][:, first : first + length_n]
 
 
-class _Faker:
+class Faker:
     """Generated trials: each by one of the set's generators in turn, from the person's calibration run."""
 
-    def __init__(self, order: Order, summary: Summary | None, say: Callable[[str], None]) -> None:
-        self.order, self.made = order, 0
-        self.generators: list[tuple[str, Generator]] = []
-        if order.split.startswith("cali"):
-            return
+    def __init__(self, people: People, split: str, seed: int, deep: bool | None, say: Callable[[str], None]) -> None:
         from bciarena.contests.liveness.generators import generators_for
 
-        people = split_of(order.challenge, order.split).people
-        real = {}
-        for person in range(1, order.people + 1):
-            say(f"recording person {person} of {order.people} for the generators")
-            real[person] = [resting_run(order.seed, people, person, "cali", eyes, MODEL_S) for eyes in EYES]
-        generators, note = generators_for(order.split, order.deep, say)
+        self.people, self.split, self.seed, self.made = people, split, seed, 0
+        real = people.learnt_from(say)
+        generators, note = generators_for(split, deep, say)
+        self.generators: list[tuple[str, Generator]] = []
         for name, generator in generators.items():
             say(f"training the {name} generator")
             self.generators.append((name, generator.fit(real)))
-        if summary is not None:
-            summary.notes += [f"generated by: {', '.join(generators)}"] + ([note] if note else [])
+        self.notes = [f"generated by: {', '.join(generators)}"] + ([note] if note else [])
 
     def next(self, person: int, eyes: str, length_n: int, block: int, trial: int) -> tuple[Array, str]:
         name, generator = self.generators[self.made % len(self.generators)]
         self.made += 1
-        rng = stream(self.order.seed, self.order.split, "generated", block, trial)
+        rng = stream(self.seed, self.split, "generated", block, trial)
         wave = generator.sample(person, length_n / 250 + 2 * MARGIN_S, rng, run=EYES.index(eyes))
-        return finished(wave), name
+        return self.people.finish(wave), name
 
 
 def state(code: int) -> str:
