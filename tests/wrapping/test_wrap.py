@@ -115,7 +115,7 @@ def as_yaml(place):
     (place / "pipe.yml").write_text(
         "name: flat\nparadigms: [MotorImagery]\npipeline:\n"
         "  - {name: Vectorizer, from: mne.decoding}\n"
-        "  - {name: GaussianNB, from: sklearn.naive_bayes, parameters: {var_smoothing: 0.1}}\n"
+        "  - {name: GaussianNB, from: sklearn.naive_bayes, parameters: {var_smoothing: 1.0e-12}}\n"
     )
     return str(place / "pipe.yml"), SOON
 
