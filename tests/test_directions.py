@@ -45,6 +45,7 @@ MAY = {
     "entries": ENGINE | {"runs", "package", "contestant", "sandbox", "protocol", "simulator", "summary"},
     "bundles": ENGINE | {"runs", "entries", "package"},
     "decoders": LOW,
+    "moabb": ENGINE | {"inprocess", "runs"},
     "wrapping": ENGINE | {"decoders", "entries", "sandbox"},
     "importing": LOW | {"contests", "recording"},
     "release": LOW | {"contests", "recording", "importing", "protocol"},

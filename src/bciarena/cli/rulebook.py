@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -12,10 +13,31 @@ app = typer.Typer(help="A contest of your own: a folder that every command takes
 
 
 @app.command()
-def new(folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to: a new folder.")]) -> None:
-    """Write a small working contest."""
+def new(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to: a new folder.")],
+    moabb: Annotated[
+        str, typer.Option(metavar="NAME", help="Make it of a MOABB data set, named as its class: BNCI2014_001.")
+    ] = "",
+    data: Annotated[Path | None, typer.Option(help="With --moabb: where its recordings go, too.")] = None,
+    subjects: Annotated[str, typer.Option(metavar="N,N", help="With --data: only these.")] = "",
+) -> None:
+    """Write a small working contest, or that of a MOABB data set."""
     from bciarena.contest_folders import write_contest_folder
+    from bciarena.errors import BadInput
 
+    if moabb:
+        from bciarena.moabb.folder import find_dataset, write_folder
+
+        if not re.fullmatch(r"(\d+(,\d+)*)?", subjects):
+            raise BadInput(f"--subjects {subjects}: give numbers with commas between them")
+        wanted = tuple(int(part) for part in subjects.split(",") if part)
+        book = write_folder(find_dataset(moabb), folder, data, wanted)
+        print(f"{folder}: {book.id}, {len(book.channels)} channels, {book.rate} Hz, {len(book.vocabulary)} classes")
+        if data:
+            print(f"{data}: its recordings; arena run ENTRY --challenge {folder} --data {data}")
+        return
+    if data or subjects:
+        raise BadInput("--data and --subjects go with --moabb NAME")
     for name in write_contest_folder(folder):
         print(f"  {name}")
     print(f"{folder}: a contest that works as it is. Next:")
