@@ -88,7 +88,7 @@ def test_a_sixth_contest_is_served(folder, tmp_path, monkeypatch):
         board = town.visitor().get("/api/v1/contests/hands/only/board").json()
         assert [row["team"] for row in board["rows"]] == ["Alpha"]
         assert board["rows"][0]["score"] > 0
-        assert "Alpha" in town.visitor().get("/contests/hands").text
+        assert "Alpha" in town.visitor().get("/contests/hands/board").text
         assert "Sixth" in ann.get(f"/entries/{entry}").text
     finally:
         town.close()

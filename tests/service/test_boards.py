@@ -131,7 +131,7 @@ def test_few_blocks_are_said_to_be_too_few(town):
     assert board.untested
     assert [(row.first, row.last, row.tested) for row in board.rows] == [(1, 2, False)] * 2
     for language, words in (("en", "Too few blocks to test"), ("zh", "block 太少，无法检验")):
-        page = town.visitor().get("/contests/spring", headers={"accept-language": language})
+        page = town.visitor().get("/contests/spring/board", headers={"accept-language": language})
         assert words in page.text
 
 

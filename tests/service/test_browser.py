@@ -60,7 +60,7 @@ def test_sign_up_upload_watch_and_see_the_board_move(page, browser, sqlite_town,
     submit(rival, entry, upload(rival, entry, packed(tmp_path / "poor", POOR)))
     with Busy(town):
         watcher = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark").new_page()
-        watcher.goto(f"{town.base}/contests/spring")
+        watcher.goto(f"{town.base}/contests/spring/board")
         watcher.wait_for_selector("tr[data-team]", timeout=90_000)  # Beta's run arrives without a reload
         assert watcher.locator("tr[data-team]").count() == 1
 
@@ -132,7 +132,7 @@ def test_in_chinese_from_sign_up_to_the_failed_run(browser, sqlite_town, tmp_pat
         page.locator(".state.failed").wait_for(timeout=120_000)
         page.get_by_text("您的程序在数据结束之前抛出了异常").wait_for(timeout=30_000)
     shot(page, "failed-zh-phone-dark")
-    page.goto(f"{town.base}/contests/spring")
+    page.goto(f"{town.base}/contests/spring/board")
     assert page.locator("html").get_attribute("lang") == "zh-CN"
     page.get_by_role("link", name="English").click()
     page.get_by_role("heading", name="Board").wait_for()
@@ -161,7 +161,17 @@ def test_every_page_fits_a_phone_and_is_small(browser, sqlite_town, tmp_path, sc
     errors, sizes = [], {}
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
     page.on("response", lambda answer: sizes.setdefault(page.url, []).append(len(answer.body())))
-    paths = ["/", "/account", "/teams", "/teams/1", "/entries/1", "/runs/1", "/contests/spring", "/organise"]
+    paths = [
+        "/",
+        "/account",
+        "/teams",
+        "/teams/1",
+        "/entries/1",
+        "/runs/1",
+        "/contests/spring",
+        "/contests/spring/board",
+        "/organise",
+    ]
     paths += ["/organise/new", "/organise/spring", "/operate", "/api/docs", "/login", "/signup"]
     for path in paths:
         page.goto(town.base + path, wait_until="load")
@@ -201,7 +211,7 @@ def test_tables_sort_and_the_keyboard_reaches_everything(browser, sqlite_town, t
     assert len(set(truths)) == 3
     page.keyboard.press("Enter")
     assert table.locator("tbody tr").first.inner_text().split("\t")[3] == "203"
-    page.goto(f"{town.base}/contests/spring?sort=team")
+    page.goto(f"{town.base}/contests/spring/board?sort=team")
     assert page.locator("th[aria-sort=ascending]").inner_text().startswith("Team")
     page.goto(town.base)
     reached = set()

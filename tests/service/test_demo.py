@@ -16,7 +16,7 @@ def test_demo_is_built_once_and_a_broken_entry_does_not_stop_it(sqlite_town: Tow
     said = capsys.readouterr().err
     assert "@rehab-baseline: not trained, so it does not play:" in said
     assert "ok, score" in said
-    board = town.visitor().get("/contests/demo-imagery").text
+    board = town.visitor().get("/contests/demo-imagery/board").text
     assert "Arena baseline" in board
     jobs = len(demo._jobs(town.site))
     demo.build(town.site)

@@ -166,7 +166,7 @@ def test_no_number_in_an_address_breaks_a_page(sqlite_town):
 @pytest.mark.parametrize("number", ["9" * 5000, "0", "-3", "²", "١", "", "1e5", "x"])
 def test_no_page_number_breaks_a_board(sqlite_town, number):
     sqlite_town.contest()
-    assert sqlite_town.visitor().get("/contests/spring", params={"page": number}).status_code == 200
+    assert sqlite_town.visitor().get("/contests/spring/board", params={"page": number}).status_code == 200
 
 
 MOMENTS = ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59", "9999-12-31T23:59:59-14:00", "1969-12-31T00:00", "nonsense"]
@@ -271,9 +271,9 @@ def test_a_hidden_board_does_not_tell_that_it_changes(sqlite_town):
     olga = sqlite_town.person("olga")
     for person in (sqlite_town.visitor(), sqlite_town.person("ann"), sqlite_town.person("rival", "organiser")):
         assert person.get("/contests/spring/preliminary/revision").status_code == 404
-        assert "data-revision" not in person.get("/contests/spring").text
+        assert "data-revision" not in person.get("/contests/spring/board").text
     assert olga.get("/contests/spring/preliminary/revision").json() == {"revision": 1}
-    assert 'data-revision="1"' in olga.get("/contests/spring").text
+    assert 'data-revision="1"' in olga.get("/contests/spring/board").text
 
 
 def test_organisers_choose_only_their_own_data_folders(sqlite_town):

@@ -64,7 +64,7 @@ def test_from_sign_up_to_the_board(town, tmp_path):
     board = town.visitor().get("/api/v1/contests/spring/preliminary/board").json()
     assert [row["team"] for row in board["rows"]] == ["Alpha", "Beta"]
     assert [row["not_distinguishable_from"] for row in board["rows"]] == [[1, 1], [2, 2]]  # 6 blocks: p = 2/64
-    page = town.visitor().get("/contests/spring").text
+    page = town.visitor().get("/contests/spring/board").text
     assert page.index("Alpha") < page.index("Beta")
     ledger = ann.get(f"/runs/{good}/ledger").text.splitlines()
     assert json.loads(ledger[0])["type"] == "header"
@@ -179,15 +179,15 @@ def test_organiser_reruns_disqualifies_publishes_exports(town, tmp_path):
     _, entry = team_with_entry(ann, "=HYPERLINK(1)")
     run = submit(ann, entry, upload(ann, entry, packed(tmp_path / "p", GOOD)))
     town.play()
-    assert "HYPERLINK" not in visitor.get("/contests/spring").text
+    assert "HYPERLINK" not in visitor.get("/contests/spring/board").text
     assert visitor.get("/api/v1/contests/spring/preliminary/board").status_code == 403
     assert ann.api("GET", "/contests/spring/preliminary/board").status_code == 403
-    assert "HYPERLINK" in olga.get("/contests/spring").text
+    assert "HYPERLINK" in olga.get("/contests/spring/board").text
     fields = {"counts": "best", "board": "public", "limit": "5", "starts": "", "ends": ""}
     assert olga.post("/organise/spring/preliminary", fields).status_code == 303
-    assert "HYPERLINK" in visitor.get("/contests/spring").text
+    assert "HYPERLINK" in visitor.get("/contests/spring/board").text
     assert olga.post(f"/runs/{run}/disqualify", {"reason": "two accounts"}).status_code == 303
-    assert "HYPERLINK" not in visitor.get("/contests/spring").text
+    assert "HYPERLINK" not in visitor.get("/contests/spring/board").text
     assert "two accounts" in ann.get(f"/runs/{run}").text
     rows = list(csv.DictReader(io.StringIO(olga.get("/organise/spring/preliminary.csv").text)))
     assert rows[0]["team"] == "'=HYPERLINK(1)"  # a spreadsheet must not run it

@@ -113,7 +113,14 @@ def test_a_frozen_board_stands_still_for_all_but_organisers(sqlite_town):
         add_run(session, stage, "Early", [10] * 6, now - 200)
         session.commit()
     visitor, olga = town.visitor(), town.person("olga")
-    told = ["/contests/spring/preliminary", "/contests/spring/preliminary?sort=score", "/", "/contests/spring"]
+    told = [
+        "/contests/spring/preliminary",
+        "/contests/spring/preliminary?sort=score",
+        "/",
+        "/contests/spring/board",
+        "/contests/spring",
+        "/contests/spring/rules",
+    ]
     before = {path: visitor.get(path).text for path in told}
     revision = visitor.get("/contests/spring/preliminary/revision").json()
     board = visitor.http.get("/api/v1/contests/spring/preliminary/board").json()

@@ -19,6 +19,23 @@ SEEN = {  # statuses in the order of ROLES; 303: sent to the sign-in page; 404: 
     "/contests/spring": (200,) * 6,
     "/contests/spring/preliminary": (200,) * 6,
     "/contests/spring/preliminary/revision": (200,) * 6,
+    "/contests/spring/rules": (200,) * 6,
+    "/contests/spring/data": (200,) * 6,
+    "/contests/spring/start": (200,) * 6,
+    "/contests/spring/board": (200,) * 6,
+    "/contests/spring/score": (200,) * 6,
+    "/contests/spring/questions": (200,) * 6,
+    "/contests/spring/companion.zip": (200,) * 6,
+    "/contests/spring/SHA256SUMS": (200,) * 6,
+    "/contests/spring/downloads/nonsense": (404,) * 6,
+    "/contests/spring/join": (303, 200, 200, 200, 200, 200),
+    "/inbox": (303, 200, 200, 200, 200, 200),
+    "/forgot": (200,) * 6,
+    "/reset/nonsense": (404,) * 6,
+    "/account/email/nonsense": (303, 404, 404, 404, 404, 404),
+    "/runs/1/package": (303, 404, 200, 404, 200, 200),
+    "/runs/1/logs/nonsense": (303, 404, 404, 404, 404, 404),
+    "/organise/spring/edit": (303, 403, 403, 403, 200, 200),
     "/login": (200,) * 6,
     "/signup": (200,) * 6,
     "/api/docs": (200,) * 6,
@@ -62,6 +79,27 @@ CALLED = {
 DONE = {  # what a form does, by those who may not (409, 422: may, but this one cannot be done)
     "/runs/1/rerun": (303, 403, 403, 404, 303, 409),
     "/runs/1/disqualify": (303, 403, 403, 404, 303, 303),
+    "/contests/spring/questions": (303, 422, 422, 422, 422, 422),
+    "/contests/spring/news": (303, 403, 403, 403, 422, 422),
+    "/contests/spring/questions/1/answer": (303, 403, 403, 403, 404, 404),
+    "/contests/spring/questions/1/remove": (303, 403, 403, 403, 404, 404),
+    "/contests/spring/join": (303, 422, 422, 422, 422, 422),
+    "/inbox/read": (303, 303, 303, 303, 303, 303),
+    "/forgot": (409,) * 6,
+    "/reset": (404,) * 6,
+    "/account/email": (303, 303, 303, 303, 303, 303),
+    "/account/email/confirm": (303, 404, 404, 404, 404, 404),
+    "/teams/1/rename": (303, 404, 422, 404, 404, 422),
+    "/organise/spring/edit": (303, 403, 403, 403, 422, 422),
+    "/organise/spring/organisers": (303, 403, 403, 403, 404, 404),
+    "/organise/spring/organisers/99/remove": (303, 403, 403, 403, 404, 404),
+    "/organise/spring/registrations/99": (303, 403, 403, 403, 404, 404),
+    "/organise/spring/phases": (303, 403, 403, 403, 422, 422),
+    "/organise/spring/preliminary/remove": (303, 403, 403, 403, 409, 409),
+    "/organise/spring/preliminary/data": (303, 403, 403, 403, 409, 409),
+    "/organise/spring/downloads": (303, 403, 403, 403, 422, 422),
+    "/organise/spring/downloads/nonsense/remove": (303, 403, 403, 403, 404, 404),
+    "/organise/spring/upload": (303, 403, 403, 403, 422, 422),
     "/runs/1/choose": (303, 404, 409, 404, 404, 404),
     "/organise/spring/preliminary/admit": (303, 403, 403, 403, 404, 404),
     "/organise/spring/preliminary/withdraw": (303, 403, 403, 403, 422, 422),
@@ -162,6 +200,7 @@ def test_no_address_is_left_out(sqlite_town):
     known |= {("GET", _shape(f"/api/v1{path}")) for path in CALLED}
     known |= {(call.split()[0], _shape(f"/api/v1{call.split()[1]}")) for call in ASKED}
     elsewhere = {  # tested in test_flow, test_security and test_accounts
+        ("POST", "/teams/{}/dissolve"),
         ("POST", "/join/{}"), ("POST", "/logout"), ("GET", "/language/{}"), ("POST", "/account/tokens"),
         ("POST", "/account/password"), ("POST", "/login"), ("POST", "/signup"), ("POST", "/teams"),
     }  # fmt: skip
@@ -284,5 +323,5 @@ def test_runs_of_the_house_are_open_where_nothing_in_them_is_secret(sqlite_town,
     for act in ("cancel", "rerun", "disqualify"):
         assert visitor.post(f"/runs/1/{act}").headers.get("location", "").startswith("/login")
         assert stranger.post(f"/runs/1/{act}").status_code == (404 if act == "cancel" else 403)
-    linked = 'href="/runs/1"' in visitor.get("/contests/spring").text
+    linked = 'href="/runs/1"' in visitor.get("/contests/spring/board").text
     assert linked == (status == 200)

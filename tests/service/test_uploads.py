@@ -94,7 +94,7 @@ def test_a_strict_phase_takes_only_what_the_texts_ask_for(sqlite_town, tmp_path)
         payload = session.query(Job).filter(Job.kind == "match").one().payload
     assert payload["limits"] == {"cores": 2, "memory_mib": 2048}
     assert payload["budget_s"] == 90
-    assert "2 core(s), 2048 MiB" in ann.get("/contests/spring").text
+    assert "2 core(s), 2048 MiB" in ann.get("/contests/spring/start").text
 
 
 IMAGES = """[image."own-py3.8"]
@@ -133,7 +133,7 @@ def test_an_organiser_sets_limits_and_images_in_a_browser(sqlite_town) -> None:
     form = olga.get("/organise/spring").text
     for part in ('value="90.5"', 'value="2048"', 'value="3.8, 3.10"', "numpy==1.23.*"):
         assert part in form, part
-    shown = town.visitor().get("/contests/spring").text
+    shown = town.visitor().get("/contests/spring/start").text
     for part in ("2 core(s), 2048 MiB", "Python 3.8, 3.10", "own-py3.8", "AlgorithmImplementMI"):
         assert part in shown, part
     _, entry = team_with_entry(ann)

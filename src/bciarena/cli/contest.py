@@ -101,6 +101,40 @@ def export(
 
 
 @app.command()
+def offer(
+    slug: Annotated[str, typer.Argument(help="The contest.")],
+    files: Annotated[list[Path], typer.Argument(help="Files people may download from its page.")],
+    about: Annotated[str, typer.Option(help="What they are, in one line.")] = "",
+    login: Annotated[bool, typer.Option("--login", help="Only for people who are signed in.")] = False,
+    home: Home = None,
+    database: Database = None,
+    storage: Stored = None,
+) -> None:
+    """Offer files on a contest's page, of any size: training sets, data cards."""
+    from bciarena.errors import BadInput
+    from bciarena.service import contests, downloads
+    from bciarena.service.refusals import Refused
+    from bciarena.service.settings import Settings
+    from bciarena.service.site import Site
+
+    for file in files:
+        if not file.is_file():
+            raise BadInput(f"{file}: there is no such file")
+    site = Site(Settings.at(home, database, storage))
+    with site.session(writes=True) as session:
+        try:
+            contest = contests.contest_named(session, slug)
+        except Refused:
+            raise BadInput(f"{slug}: there is no such contest") from None
+        for file in files:
+            try:
+                made = downloads.add(session, site.storage, contest.owner, contest, file, file.name, about, login)
+            except Refused as no:
+                raise BadInput(f"{file}: {no}") from None
+            print(f"{made.digest}  {made.name}")
+
+
+@app.command()
 def jury(
     slug: Annotated[str, typer.Argument(help="The contest.")],
     phase: Annotated[str, typer.Argument(help="The phase.")],

@@ -39,18 +39,24 @@ GLOSSARY = """
 """
 
 
+WORDED = ("clauses", "constants", "formerly", "title", "title_zh", "id")
+"""Fields that are no rule."""
+
+
 def rules_page() -> str:
     """The whole page as Markdown."""
     return HEAD + "".join(map(_section, RULEBOOKS.values())) + GLOSSARY
 
 
+def rules_of(book: Rulebook) -> list[tuple[str, str, str]]:
+    """Every rule of a rulebook: field, value, clause."""
+    names = [item.name for item in fields(book) if item.name not in WORDED]
+    values = {name: getattr(book, name) for name in names} | dict(book.constants)
+    return [(name, _show(value), book.clauses[name]) for name, value in values.items()]
+
+
 def _section(book: Rulebook) -> str:
-    rows = [
-        f"| `{item.name}` | {_show(getattr(book, item.name))} | {book.clauses[item.name]} |"
-        for item in fields(book)
-        if item.name not in ("clauses", "constants", "formerly", "title", "title_zh", "id")
-    ]
-    rows += [f"| `{name}` | {_show(value)} | {book.clauses[name]} |" for name, value in book.constants.items()]
+    rows = [f"| `{name}` | {value} | {clause} |" for name, value, clause in rules_of(book)]
     head = f"\n## {book.id} - {book.title} / {book.title_zh}\n"
     rulings = [f"| {name} | {about} | {reading} |" for name, (about, reading) in contest(book).rulings.items()]
     if rulings:

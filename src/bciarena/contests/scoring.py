@@ -42,6 +42,8 @@ class Scoring(ABC):
         Rates between 0 and 1: shown as per cent, with intervals within that range.
     decided_by : mapping of str to str
         The mark (0 or 1) that decides a rate, where that is not whether the trial is right.
+    knobs : mapping of str to float
+        The rates an `example` is made from, with usual values.
     """
 
     own = "score"
@@ -50,6 +52,7 @@ class Scoring(ABC):
     hidden: frozenset[str] = frozenset()
     shares: frozenset[str] = frozenset({"accuracy"})
     decided_by: Mapping[str, str] = MappingProxyType({})
+    knobs: Mapping[str, float] = MappingProxyType({"accuracy": 0.8})
 
     @abstractmethod
     def marks(self, rules: Rulebook, trial: Trial) -> dict[str, int]:
@@ -75,6 +78,14 @@ class Scoring(ABC):
         -------
         dict of str to ndarray, shape (draws,), "score" among them
         """
+
+    def example(self, rules: Rulebook, shares: Mapping[str, float], length_n: int, count: int) -> list[Trial]:
+        """A block of ``count`` trials, all of the same length, in which the `knobs` have the given shares."""
+        found = []
+        for index, right in enumerate(spread(shares["accuracy"], count)):
+            truth, other = neighbours(rules, index)
+            found.append(example_trial(rules, index, truth, truth if right else other, length_n))
+        return found
 
     def restated(self, rules: Rulebook, own: Sequence[Trial]) -> list[Trial]:
         """A block's trials as the score file shows them, where the score changes what they mean."""
@@ -123,6 +134,23 @@ class Scoring(ABC):
         rows = [self.marks(rules, trial) for trial in trials]
         names = rows[0] if rows else self.marks(rules, blank_trial(rules))
         return {name: np.array([row[name] for row in rows], dtype=np.int64) for name in names}
+
+
+def spread(share: float, count: int) -> list[bool]:
+    """``share`` of ``count`` places, evenly spread."""
+    hits = round(share * count)
+    return [(place + 1) * hits // count > place * hits // count for place in range(count)]
+
+
+def neighbours(rules: Rulebook, index: int) -> tuple[str, str]:
+    """A truth and another answer."""
+    words = list(rules.vocabulary)
+    return words[index % len(words)], words[(index + 1) % len(words)]
+
+
+def example_trial(rules: Rulebook, index: int, truth: str, answer: str, length_n: int) -> Trial:
+    """A trial of an example, answered in time."""
+    return Trial(1, 1, index + 1, truth, answer, answer == truth, length_n, "in_time", rules.rate)
 
 
 def blank_trial(rules: Rulebook) -> Trial:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import secrets
 import time
+from collections.abc import Callable
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from bciarena.service import limits
+from bciarena.service import limits, mail
 from bciarena.service.audit import record
 from bciarena.service.models import ROLES, SCOPES, Account, Token, Visit
 from bciarena.service.names import folded, misleads, plain
@@ -19,17 +20,20 @@ from bciarena.service.security import (
     COOKIE_AGE_S,
     PASSWORD_LENGTH,
     Cookie,
+    Signer,
     check_password,
     hash_password,
     new_cookie,
     new_token,
     token_digest,
 )
+from bciarena.service.settings import Settings
 
 NAME = re.compile(r"[^\W_](?:[\w.-]{0,38}[^\W_])?")
 TOKENS_EACH = 20
 TOKEN_DAYS = (1, 365)
 DAY_S = 86400
+RESET_S = 3600
 
 
 def sign_up(session: Session, name: str, password: str, role: str = "contestant") -> Account:
@@ -121,6 +125,32 @@ def reset_password(session: Session, actor: Account | None, name: str, new: str 
     record(session, actor, "password", account.name)
     session.commit()
     return new
+
+
+def set_email(session: Session, account: Account, email: str | None) -> None:
+    """Give an account an address that was confirmed, or take it away."""
+    account.email = email
+    session.commit()
+
+
+def mail_reset(session: Session, settings: Settings, signer: Signer, name: str, say: Callable[..., str]) -> None:
+    """Mail a link for a new password to an account's confirmed address; nothing happens where there is none."""
+    account = account_named(session, name)
+    if account is None or account.disabled or not account.email:
+        return
+    limits.spend(session, limits.MAIL, f"account {account.id}")
+    code = signer.sealed("reset", [account.id, token_digest(account.password)])
+    text = say("mail.reset", name=account.name, link=f"{settings.url}/reset/{code}")
+    mail.send(settings, account.email, say("mail.reset_subject"), text)
+
+
+def reset_account(session: Session, signer: Signer, code: str) -> Account:
+    """The account of a link for a new password; it is good for an hour, and for one change."""
+    told = signer.opened("reset", code, RESET_S)
+    account = session.get(Account, told[0]) if isinstance(told, list) and len(told) == 2 else None
+    if account is None or account.disabled or token_digest(account.password) != told[1]:
+        raise Refused(404, "refused.link")
+    return account
 
 
 def _set_password(session: Session, account: Account, new: str) -> None:

@@ -28,7 +28,7 @@ from bciarena.service.site import Site, language_of, local_path
 from bciarena.service.texts import say
 
 STATIC = Path(__file__).parent / "static"
-UPLOADS = r"/entries/\d+/versions|/api/v1/entries/\d+/versions"
+UPLOADS = r"/entries/\d+/versions|/api/v1/entries/\d+/versions|/organise/[a-z0-9-]+/(?:upload|downloads)"
 HOUR_S = 3600
 log = logging.getLogger("bciarena.service")
 

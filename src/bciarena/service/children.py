@@ -79,7 +79,7 @@ def commands(settings: Settings, workers: int) -> dict[str, list[str]]:
 def places(settings: Settings) -> dict[str, str]:
     """The environment that tells children where things are; command lines, which everybody can read, might expose a
     password in a URL."""
-    return {"ARENA_DATABASE": settings.database, "ARENA_STORAGE": settings.storage}
+    return {"ARENA_DATABASE": settings.database, "ARENA_STORAGE": settings.storage, "ARENA_URL": settings.url}
 
 
 def told_password(home: Path, password: str) -> str:

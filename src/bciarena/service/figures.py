@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
+
+from bciarena.contests.rulebook import Rulebook
+from bciarena.service.task import Trial
+
+Say = Callable[..., str]
 
 
 def sparkline(values: Sequence[float], label: str) -> Markup:
@@ -39,24 +44,98 @@ def interval(low: float, high: float, value: float, most: float, label: str) -> 
 
 
 def bars(blocks: Sequence[dict[str, Any]], label: str) -> Markup:
-    """Block scores as bars, shaded alternately by subject."""
+    """Block scores as bars, shaded alternately by subject, with the subjects below and the largest score beside."""
     if not any(block["score"] > 0 for block in blocks):
         return Markup("")
     most = max((block["score"] for block in blocks), default=0) or 1.0
-    width = min(460 / len(blocks), 28)
-    shapes = []
+    left, width = 44, min(410 / len(blocks), 40)
+    shapes = [
+        Markup(
+            '<text x="{}" y="12" text-anchor="end">{:.3g}</text><text x="{}" y="100" text-anchor="end">0</text>'
+        ).format(left - 5, most, left - 5)
+    ]
     for i, block in enumerate(blocks):
-        height = 88 * max(block["score"], 0) / most
-        shade = ' class="alt"' if block["subject"] % 2 == 0 else ""
+        height = 92 * max(block["score"], 0) / most
+        shade = Markup(' class="alt"') if block["subject"] % 2 == 0 else ""
         said = f"S{block['subject']:02d} B{block['block']}: {block['score']:.2f}"
+        at = left + i * width
         shapes.append(
-            f'<rect{shade} x="{i * width + 0.5:.1f}" y="{94 - height:.1f}" width="{max(width - 1, 0.5):.1f}" '
-            f'height="{max(height, 0.6):.1f}"><title>{escape(said)}</title></rect>'
+            Markup('<rect{} x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"><title>{}</title></rect>').format(
+                shade, at + 0.5, 98 - height, max(width - 1, 0.5), max(height, 0.6), said
+            )
         )
+        if width >= 16:
+            shapes.append(
+                Markup('<text x="{:.1f}" y="110" text-anchor="middle">B{}</text>').format(
+                    at + width / 2, block["block"]
+                )
+            )
+    at = 0
+    for subject, own in groupby(blocks, key=lambda block: block["subject"]):
+        count = len(list(own))
+        if count * width >= 22:
+            middle = left + (at + count / 2) * width
+            shapes.append(
+                Markup('<text x="{:.1f}" y="122" text-anchor="middle">S{:02d}</text>').format(middle, subject)
+            )
+        at += count
+    right = left + len(blocks) * width
     return Markup(
-        '<svg class="bars" viewBox="0 0 460 96" preserveAspectRatio="none" role="img" aria-label="{}">'
-        '{}<line x1="0" y1="94.5" x2="460" y2="94.5"/></svg>'
-    ).format(label, Markup("".join(shapes)))
+        '<svg class="bars" viewBox="0 0 460 126" role="img" aria-label="{}">{}<line x1="{}" y1="98.5" x2="{:.1f}" '
+        'y2="98.5"/></svg>'
+    ).format(label, Markup("").join(shapes), left, right)
+
+
+WIDE = 720
+
+
+def timeline(trial: Trial, book: Rulebook, say: Say) -> Markup:
+    """A trial as bars in a row: what happens, how long, the codes an entry sees, and until when it may answer."""
+    first, last = trial.steps[0].onset_s, trial.steps[-1].end_s
+    scale = (WIDE - 20) / max(last - first, 0.1)
+
+    def x(at_s: float) -> float:
+        return 10 + (at_s - first) * scale
+
+    shapes: list[Markup] = []
+    for number, step in enumerate(one for one in trial.steps if one.duration_s):
+        wide = step.duration_s * scale
+        own = "open" if step.onset_s == trial.opened_s else "odd" if number % 2 else "even"
+        shapes.append(
+            Markup('<rect class="{}" x="{:.1f}" y="34" width="{:.1f}" height="34" rx="4"/>').format(
+                own, x(step.onset_s), max(wide - 2, 1)
+            )
+        )
+        shapes.append(
+            Markup('<text x="{:.1f}" y="49" text-anchor="middle">{}</text><text class="faint" x="{:.1f}" y="63" '
+                   'text-anchor="middle">{:.3g} s</text>').format(
+                x(step.onset_s) + wide / 2, say(f"step.{step.kind}"), x(step.onset_s) + wide / 2, step.duration_s
+            )
+        )  # fmt: skip
+    for step in trial.steps:
+        if step.code and book.mask[step.code]:
+            shapes.append(_mark(x(step.onset_s), str(book.mask[step.code])))
+    limit_s = trial.opened_s + book.limit_s if book.limit_s is not None else None
+    if limit_s is not None and limit_s <= last + 1e-6:
+        shapes.append(
+            Markup('<line class="limit" x1="{0:.1f}" y1="30" x2="{0:.1f}" y2="84"/><text class="limit" x="{0:.1f}" '
+                   'y="97" text-anchor="end">{1}</text>').format(x(limit_s), say("task.limit", s=f"{book.limit_s:g}"))
+        )  # fmt: skip
+    shapes.append(
+        Markup('<line class="clock" x1="{0:.1f}" y1="76" x2="{1:.1f}" y2="76"/>').format(
+            x(trial.opened_s), x(min(limit_s or last, last))
+        )
+    )
+    return Markup('<svg class="timeline" viewBox="0 0 {} 104" role="img" aria-label="{}">{}</svg>').format(
+        WIDE, say("task.timeline"), Markup("").join(shapes)
+    )
+
+
+def _mark(x: float, text: str) -> Markup:
+    return Markup(
+        '<path class="code" d="M{0:.1f} 32l-4 -8h8z"/>'
+        '<text class="code" x="{0:.1f}" y="18" text-anchor="middle">{1}</text>'
+    ).format(max(x, 14), text)
 
 
 MARKS = {

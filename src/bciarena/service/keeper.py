@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from bciarena.database.db import is_unreachable, why
 from bciarena.errors import ArenaError
-from bciarena.service import contests, phases, results, submissions, troubles
+from bciarena.service import contests, mail, phases, results, submissions, troubles
 from bciarena.service.site import Site
 
 PAUSE_S = 0.4
@@ -44,6 +44,8 @@ def work_once(site: Site) -> int:
             done += _tried(session, "admit", phase.id, partial(phases.admit_first, session, phase))
         for phase, team in _listed(session, phases.uncarried):
             done += _tried(session, "carry", phase.id, partial(submissions.carry, session, phase, team, True))
+        if mail.can_mail(site.settings) and (found := _listed(session, mail.unmailed)):
+            done += _tried(session, "mail", 0, partial(mail.mail_letters, session, site.settings, found))
     return done
 
 
@@ -101,7 +103,8 @@ def main() -> None:
     logging.basicConfig(format="%(name)s: %(message)s")
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
-    keep(Site(Settings.at(home, os.environ.get("ARENA_DATABASE"), os.environ.get("ARENA_STORAGE"))))
+    url = os.environ.get("ARENA_URL", "")
+    keep(Site(Settings.at(home, os.environ.get("ARENA_DATABASE"), os.environ.get("ARENA_STORAGE"), url=url)))
 
 
 if __name__ == "__main__":

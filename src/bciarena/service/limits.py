@@ -27,6 +27,7 @@ LOGIN_ADDRESS = Limit("login-address", 60, 900)
 SIGNUP = Limit("signup", 30, 3600)
 UPLOAD = Limit("upload", 60, 3600)
 JOIN = Limit("join", 30, 3600)
+MAIL = Limit("mail", 5, 3600)  # to one account, and from one address
 
 
 def spend(session: Session, limit: Limit, who: str, now_s: float | None = None) -> None:

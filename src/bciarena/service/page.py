@@ -14,8 +14,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, UploadFile
 
+from bciarena.service import letters
 from bciarena.service.accounts import begin_visit, visitor_of
 from bciarena.service.asker import Asker
+from bciarena.service.mail import can_mail
 from bciarena.service.models import Account
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.rights import require
@@ -119,6 +121,8 @@ class Page(Asker):
             token=_FormToken(self),
             notice=self.say(notice) if notice.startswith("notice.") and self.knows(notice) else "",
             boxed=self.site.settings.boxed,
+            can_mail=can_mail(self.site.settings),
+            unread=letters.unread(self.session, self.account) if self.account else 0,
             **values,
         )
         answer = HTMLResponse(text, code)

@@ -39,6 +39,8 @@ class Settings:
         the reader's browser. The Host header of a request never ends up in a link.
     team_bytes : int
         Quota for the packages of one team, unpacked.
+    smtp, mail_from : str
+        The mail server and the sender, from ARENA_SMTP and ARENA_MAIL_FROM; without them nothing is mailed.
     """
 
     home: Path
@@ -54,6 +56,8 @@ class Settings:
     team_bytes: int = 20 * 10**9
     upload_limit: int = 256 << 20
     form_limit: int = 1 << 20
+    smtp: str = ""
+    mail_from: str = ""
 
     @staticmethod
     def at(
@@ -72,6 +76,8 @@ class Settings:
             raise BadInput(
                 f"{folder}: cannot keep a site ({error.strerror}); name another folder with --home"
             ) from error
+        more.setdefault("smtp", os.environ.get("ARENA_SMTP", ""))
+        more.setdefault("mail_from", os.environ.get("ARENA_MAIL_FROM", ""))
         named = home is not None  # a folder that was named wins over the environment's database and storage
         return Settings(
             home=folder,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -219,6 +220,8 @@ class PhaseSpec(Terms):
 
     @model_validator(mode="after")
     def _order(self) -> PhaseSpec:
+        if self.name in RESERVED_PHASES:
+            raise ValueError(f"name: {self.name} is taken by the site itself")
         moments = [seconds(one) for one in (self.starts, self.ends, self.freezes, self.late_until)]
         if any(moment is not None and not 0 <= moment <= LAST_S for moment in moments):
             raise ValueError("starts and ends lie between the years 1970 and 3000")
@@ -254,8 +257,6 @@ class ContestSpec(Images):
         names = [phase.name for phase in self.phase]
         if len(set(names)) != len(names):
             raise ValueError("phase: two have the same name")
-        if taken := RESERVED_PHASES & set(names):
-            raise ValueError(f"phase: {min(taken)} is taken by the site itself")
         for at, phase in enumerate(self.phase):
             if phase.of is not None and phase.of not in names[:at]:
                 raise ValueError(f"phase {phase.name}: of = {phase.of!r} is no phase before it")
@@ -317,6 +318,25 @@ def images_toml(tables: dict[str, Any]) -> str:
     for name, values in tables.items():
         lines += [f'[image."{name}"]', *(f"{key} = {json.dumps(value)}" for key, value in values.items()), ""]
     return "\n".join(lines)
+
+
+def parse_awards(text: str) -> list[dict[str, Any]]:
+    """Checked awards from tables like those of a contest.toml."""
+    return [one.model_dump() for one in checked(AwardList, _toml(text, "awards"), "awards").award]
+
+
+def awards_toml(awards: list[dict[str, Any]]) -> str:
+    """The awards of a contest as `parse_awards` reads them."""
+    lines = []
+    for values in awards:
+        own = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items() if value != ""]
+        lines += ["[[award]]", *own, ""]
+    return "\n".join(lines)
+
+
+def folder_name(text: str) -> bool:
+    """Whether a data folder may have this name."""
+    return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}", text) is not None
 
 
 def _toml(text: str, source: str) -> dict[str, Any]:

@@ -9,8 +9,20 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.elements import ColumnElement
 
+from bciarena.jobs.queue import Queue
 from bciarena.service.audit import record
-from bciarena.service.models import Account, Invitation, Membership, Team
+from bciarena.service.models import (
+    Account,
+    Admission,
+    Entry,
+    Invitation,
+    Membership,
+    Phase,
+    Registration,
+    Submission,
+    Team,
+    Version,
+)
 from bciarena.service.names import folded, misleads, plain
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.security import new_token, token_digest
@@ -146,6 +158,61 @@ def leave(session: Session, actor: Account, team: Team, account_id: int) -> None
     if account_id != actor.id and (own is None or not own.captain):
         record(session, actor, "remove_member", f"{gone.account.name} from {team.name}")
     session.commit()
+
+
+def _captain(session: Session, actor: Account, team: Team) -> bool:
+    """Whether the actor is a captain; refuses everybody else but operators."""
+    own = session.get(Membership, (team.id, actor.id))
+    if actor.role != "operator" and (own is None or not own.captain):
+        raise Refused(403, "refused.captain")
+    return own is not None and own.captain
+
+
+def rename(session: Session, actor: Account, team: Team, name: str) -> None:
+    """Give a team another name, on its past results, too."""
+    name = plain(name)
+    captain = _captain(session, actor, team)
+    if not 1 <= len(name) <= 60 or not any(letter.isalnum() for letter in name):
+        raise Refused(422, "refused.team_name")
+    if misleads(name):
+        raise Refused(422, "refused.lookalike")
+    if session.scalar(select(Team.id).where(Team.folded == folded(name), Team.id != team.id)):
+        raise Refused(409, "refused.team_taken")
+    before, team.name, team.folded = team.name, name, folded(name)
+    phases = select(Submission.phase_id).where(Submission.team_id == team.id).distinct()
+    session.execute(update(Phase).where(Phase.id.in_(phases)).values(revision=Phase.revision + 1))
+    if not captain:
+        record(session, actor, "rename_team", f"{before} is now {name}")
+    try:
+        session.commit()
+    except IntegrityError:
+        session.rollback()
+        raise Refused(409, "refused.team_taken") from None
+
+
+def dissolve(session: Session, queue: Queue, actor: Account, team: Team) -> bool:
+    """End a team. One that never submitted is removed with its entries. Otherwise runs that have not ended are
+    cancelled, everybody leaves, and its results stay on the boards under its name. Returns whether it is gone.
+    """
+    captain = _captain(session, actor, team)
+    jobs = list(session.scalars(select(Submission.job_id).where(Submission.team_id == team.id)))
+    for kind in (Invitation, Membership, Registration, Admission):
+        if not jobs or kind in (Invitation, Membership):
+            session.execute(delete(kind).where(kind.team_id == team.id))
+    if not captain:
+        record(session, actor, "dissolve_team", team.name)
+    if jobs:
+        team.closed_at = time.time()
+        session.commit()
+        for job in jobs:
+            queue.cancel(job)
+        return False
+    entries = select(Entry.id).where(Entry.team_id == team.id)
+    session.execute(delete(Version).where(Version.entry_id.in_(entries)))
+    session.execute(delete(Entry).where(Entry.team_id == team.id))
+    session.execute(delete(Team).where(Team.id == team.id))
+    session.commit()
+    return True
 
 
 def make_captain(session: Session, actor: Account, team: Team, account_id: int) -> None:

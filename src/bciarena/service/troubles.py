@@ -19,7 +19,7 @@ class Trouble(Base):
     Attributes
     ----------
     task : str
-        ``settle`` (a run's result), ``rescore`` or ``prepare`` (a phase's recordings).
+        ``settle`` (a run's result), ``rescore``, ``prepare`` (a phase's recordings), ``admit``, ``carry``, ``mail``.
     item : int
         Submission or phase.
     kind : str
@@ -36,7 +36,7 @@ class Trouble(Base):
     next_at: Mapped[float]
 
 
-def not_waiting(task: str, item: InstrumentedAttribute[int]) -> ColumnElement[bool]:
+def not_waiting(task: str, item: ColumnElement[int] | InstrumentedAttribute[int]) -> ColumnElement[bool]:
     """Condition of a query for things to do: no later retry is scheduled for this one."""
     later = (Trouble.next_at > now_s()) & (Trouble.next_at <= now_s() + PAUSES_S[1])  # beyond: the clock was set back
     return ~exists().where(Trouble.task == task, Trouble.item == item, later)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from bciarena.contests.itr import itr
 from bciarena.contests.rulebook import Rulebook
-from bciarena.contests.scoring import Array, Scoring, Sums, pooled, ratio
+from bciarena.contests.scoring import Array, Scoring, Sums, example_trial, pooled, ratio, spread
 from bciarena.contests.trial import Trial
 
 
@@ -41,6 +42,20 @@ class LivenessScore(Scoring):
             "accuracy_subject": "whose",
         }
     )
+
+    knobs = MappingProxyType({"accuracy_real": 0.9, "accuracy_subject": 0.5})
+
+    def example(self, rules: Rulebook, shares: Mapping[str, float], length_n: int, count: int) -> list[Trial]:
+        people = [word[1:] for word in rules.vocabulary if word[0] == "0"]
+        real = spread(shares["accuracy_real"], count)
+        whose = spread(shares["accuracy_subject"], count)
+        found = []
+        for index in range(count):
+            truth = str(index % 2) + people[index % len(people)]
+            kind = truth[0] if real[index] else str(1 - index % 2)
+            person = truth[1:] if whose[index] else people[(index + 1) % len(people)]
+            found.append(example_trial(rules, index, truth, kind + person, length_n))
+        return found
 
     def marks(self, rules: Rulebook, trial: Trial) -> dict[str, int]:
         return {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,14 @@ from bciarena.contests.scoring import (
     Array,
     Scoring,
     Sums,
+    example_trial,
     mean_exceeds,
     mean_over,
     mean_ratio,
     pooled,
     pooled_by,
     ratio,
+    spread,
 )
 from bciarena.contests.trial import Trial
 
@@ -31,6 +35,17 @@ class SpellerScore(Scoring):
     subject_columns = ("fpr",)
     hidden = frozenset({"flicker"})
     shares = frozenset({"accuracy", "fpr"})
+
+    knobs = MappingProxyType({"accuracy": 0.9, "fpr": 0.05})
+
+    def example(self, rules: Rulebook, shares: Mapping[str, float], length_n: int, count: int) -> list[Trial]:
+        found = super().example(rules, shares, length_n, count)
+        key = next(iter(rules.vocabulary))
+        for index, alarm in enumerate(spread(shares["fpr"], count), count):
+            still = example_trial(rules, index, "", key, 0)
+            found.append(replace(still, answer=key if alarm else None, correct=not alarm, length_n=None,
+                                 status="false_positive" if alarm else "quiet"))  # fmt: skip
+        return found
 
     def marks(self, rules: Rulebook, trial: Trial) -> dict[str, int]:
         still = trial.status in ("false_positive", "quiet")

@@ -2,9 +2,22 @@
 
 from fastapi import APIRouter
 
-from bciarena.service.pages import accounts, contests, docs, entries, operate, organise, roles, runs, teams
+from bciarena.service.pages import (
+    accounts,
+    contests,
+    docs,
+    editing,
+    entries,
+    joining,
+    operate,
+    organise,
+    roles,
+    runs,
+    talk,
+    teams,
+)
 
-PARTS = (accounts, contests, teams, entries, runs, organise, operate, roles, docs)
+PARTS = (accounts, talk, joining, contests, teams, entries, runs, editing, organise, operate, roles, docs)
 router = APIRouter(include_in_schema=False)
 for part in PARTS:
     router.include_router(part.router)

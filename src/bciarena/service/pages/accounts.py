@@ -7,7 +7,7 @@ import time
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
-from bciarena.service import accounts, limits
+from bciarena.service import accounts, limits, mail
 from bciarena.service.models import SCOPES
 from bciarena.service.page import Id, Page, may
 from bciarena.service.refusals import Refused
@@ -16,6 +16,7 @@ from bciarena.service.site import address_of, local_path
 from bciarena.service.texts import LANGUAGES
 
 router = APIRouter()
+DAY_S = 86400
 
 
 def _next(page: Page) -> str:
@@ -53,6 +54,74 @@ def login(page: Page = may("look")) -> Response:
     except Refused as no:
         return page.refusal("login.html", no, name=name, next=where)
     return page.signed_in(account, where)
+
+
+@router.get("/forgot")
+def forgot_form(page: Page = may("look")) -> HTMLResponse:
+    return page.render("forgot.html", problem="", link="")
+
+
+@router.post("/forgot")
+def forgot(page: Page = may("look")) -> Response:
+    """Mail a link for a new password, where there is a confirmed address; what is said never tells whether."""
+    if not mail.can_mail(page.site.settings):
+        raise Refused(409, "refused.no_mail")
+    limits.spend(page.session, limits.MAIL, f"from {address_of(page.request)}")
+    accounts.mail_reset(page.session, page.site.settings, page.site.signer, page.field("name"), page.say)
+    return page.go("/login", "notice.reset_sent")
+
+
+@router.get("/reset/{code}")
+def reset_form(code: str, page: Page = may("look")) -> HTMLResponse:
+    accounts.reset_account(page.session, page.site.signer, code)
+    return page.render("forgot.html", problem="", link=code)
+
+
+@router.post("/reset")
+def reset(page: Page = may("look")) -> Response:
+    code = page.field("code")
+    account = accounts.reset_account(page.session, page.site.signer, code)
+    try:
+        accounts.reset_password(page.session, account, account.name, page.field("new"))
+    except Refused as no:
+        return page.refusal("forgot.html", no, link=code)
+    return page.go("/login", "notice.password")
+
+
+@router.post("/account/email")
+def change_email(page: Page = may("account")) -> Response:
+    """Mail a link to a new address; the account has it once the link was followed. An empty one removes it."""
+    email = page.field("email", 200).strip()
+    if not email:
+        accounts.set_email(page.session, page.me, None)
+        return page.go("/account", "notice.saved")
+    if not mail.can_mail(page.site.settings):
+        raise Refused(409, "refused.no_mail")
+    if not mail.is_address(email):
+        raise Refused(422, "refused.field", name="email")
+    limits.spend(page.session, limits.MAIL, f"account {page.me.id}")
+    code = page.site.signer.sealed("email", [page.me.id, email])
+    text = page.say("mail.confirm", name=page.me.name, link=f"{page.site.settings.url}/account/email/{code}")
+    mail.send(page.site.settings, email, page.say("mail.confirm_subject"), text)
+    return page.go("/account", "notice.mailed")
+
+
+@router.get("/account/email/{code}")
+def confirm_form(code: str, page: Page = may("account")) -> HTMLResponse:
+    return page.render("confirm.html", link=code, email=_email_of(page, code))
+
+
+@router.post("/account/email/confirm")
+def confirm(page: Page = may("account")) -> Response:
+    accounts.set_email(page.session, page.me, _email_of(page, page.field("code")))
+    return page.go("/account", "notice.saved")
+
+
+def _email_of(page: Page, code: str) -> str:
+    told = page.site.signer.opened("email", code, DAY_S)
+    if not isinstance(told, list) or len(told) != 2 or told[0] != page.me.id:
+        raise Refused(404, "refused.link")
+    return str(told[1])
 
 
 @router.post("/logout")

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from bciarena.contests import RULEBOOKS
 from bciarena.contests import registered as find_rulebook
 from bciarena.errors import BadInput
-from bciarena.service import contests, jury, phases, submissions
+from bciarena.service import contests, jury, phases, posts, submissions
 from bciarena.service.export import board_csv
 from bciarena.service.middleware import PRINT_POLICY
 from bciarena.service.models import Contest, Phase, Submission
@@ -65,19 +65,17 @@ def create(page: Page = may("organise")) -> Response:
     values: dict[str, Any] = {
         name: page.field(name, 20_000) for name in ("slug", "title", "title_zh", "about", "about_zh", "rulebook")
     }
-    values["phase"] = [_phase_values(page, number) for number in ("1", "2") if page.field(f"name{number}").strip()]
+    values["phase"] = [phase_values(page, number) for number in ("1", "2") if page.field(f"name{number}").strip()]
     return _create(page, lambda: parse(values, "contest"))
 
 
-def _phase_values(page: Page, number: str) -> dict[str, Any]:
+def phase_values(page: Page, number: str) -> dict[str, Any]:
+    """A phase as a form gives it; ``number`` ends the names of its fields."""
+
     def given(name: str) -> str | None:
         return page.field(name + number).strip() or None
 
-    data: dict[str, Any] = {"folder": given("folder")}
-    if data["folder"] is None:
-        simulate = {name: given(name) for name in ("subjects", "blocks", "seed")}
-        data = {"simulate": {name: value for name, value in simulate.items() if value is not None}}
-    values = {
+    return {
         "name": given("name"),
         "starts": given("starts"),
         "ends": given("ends"),
@@ -85,9 +83,19 @@ def _phase_values(page: Page, number: str) -> dict[str, Any]:
         "truth": given("truth") or "hidden",
         "board": given("board") or "public",
         "counts": given("counts") or "best",
-        "data": data,
+        "freezes": given("freezes"),
+        "late_until": given("late_until"),
+        **_terms_values(page, number),
+        "data": data_values(page, number),
     }
-    return values
+
+
+def data_values(page: Page, number: str) -> dict[str, Any]:
+    """Where a phase's recordings come from, as a form gives it."""
+    if folder := page.field(f"folder{number}").strip():
+        return {"folder": folder}
+    simulate = {name: page.field(name + number).strip() or None for name in ("subjects", "blocks", "seed")}
+    return {"simulate": {name: value for name, value in simulate.items() if value is not None}}
 
 
 @router.post("/organise/toml")
@@ -125,6 +133,7 @@ def _contest(page: Page, contest: Contest, problem: str = "", code: int = 200) -
         terms_of=terms_of,
         admissions_of=lambda phase: phases.admissions_of(page.session, phase),
         counts=COUNTS,
+        open_questions=posts.unanswered(page.session, contest),
         books=[book for book in RULEBOOKS.values() if book.name == name],
         runs=run_rows(page, page.say, page.lang, Submission.phase_id.in_(own), 200),
     )

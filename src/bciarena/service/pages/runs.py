@@ -6,8 +6,9 @@ from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 
+from bciarena.contests import contest as find_contest
 from bciarena.contests import registered as find_rulebook
 from bciarena.errors import Fault
 from bciarena.jobs.model import ENDED, Job
@@ -19,6 +20,7 @@ from bciarena.service import figures, phases, submissions
 from bciarena.service.contests import may_manage, phase_state
 from bciarena.service.middleware import REPORT_POLICY
 from bciarena.service.models import Membership, Result, Submission
+from bciarena.service.notes import said
 from bciarena.service.page import Id, Page, may
 from bciarena.service.parts import AnyResult
 from bciarena.service.refusals import Refused, not_found
@@ -44,13 +46,15 @@ def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
     truth = submissions.sees_truth(page.account, run)
     trials: list[dict[str, Any]] = score.get("trials", [])
     blocks = result.block_rows if result else []
+    book = find_rulebook(contest.rulebook)
+    answers = find_contest(book).answers(page.lang)
     return page.render(
         "run.html",
         run=run,
         status=status,
         words=status_words(page.say, status),
         result=result,
-        unit=find_rulebook(contest.rulebook).unit,
+        unit=book.unit,
         contest_title=f"{contest_title(page.lang, contest)} · {phase_title(page.say, run.phase)}",
         knows=page.knows,
         metric_name=partial(metric_name, page.lang, find_rulebook(contest.rulebook)),
@@ -62,7 +66,9 @@ def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
         trials=trials[:TRIALS_SHOWN] if truth else None,
         trial_count=len(trials),
         ribbons=figures.ribbons(trials)[:RIBBONS_SHOWN] if truth else [],
-        notes=score.get("notes", [])[:50] if truth or _marks_trials(contest.rulebook) else [],
+        notes=said(score.get("notes", [])[:50], page.lang, book) if truth or _marks_trials(contest.rulebook) else [],
+        answer_name=lambda text: answers.get(str(text), text),
+        has_package=run.version.size > 0 and submissions.owns(page.session, page.account, run),
         logs=logs_of(page.site, result),
         explained=explained(result.tally)[page.lang] if result and result.tally else "",
         timing=(page.session.get_one(Job, result.job_id).result or {}).get("timing", {}) if result else {},
@@ -156,6 +162,27 @@ def score_file(run_id: Id, page: Page = may("run")) -> Response:
     return JSONResponse(score)
 
 
+@router.get("/runs/{run_id}/package")
+def package(run_id: Id, page: Page = may("team")) -> Response:
+    """The package as it was uploaded, for its team and the organisers."""
+    run = submissions.submission_for(page.session, page.me, run_id)
+    if not run.version.package.startswith("file-"):
+        raise not_found()
+    path = page.site.storage.fetch(run.version.package)
+    return FileResponse(path, media_type="application/octet-stream", filename=run.version.filename)
+
+
+@router.get("/runs/{run_id}/logs/{name}")
+def whole_log(run_id: Id, name: str, page: Page = may("run")) -> Response:
+    """All that the entry printed, as far as it was kept."""
+    _, result = _stored(page, run_id)
+    if name not in LOGS or not page.site.storage.files(str(result.run)).get(name):
+        raise not_found()
+    text = clean(page.site.storage.read(str(result.run), name).decode("utf-8", "replace"))
+    named = f'attachment; filename="run-{run_id}-{name}"'
+    return PlainTextResponse(text, headers={"content-disposition": named})
+
+
 @router.get("/runs/{run_id}/report")
 def report(run_id: Id, page: Page = may("run")) -> Response:
     run, result = _stored(page, run_id)
@@ -167,7 +194,10 @@ def report(run_id: Id, page: Page = may("run")) -> Response:
         html = report_page(page.site, run, str(result.run), page.lang)
     except Fault as error:
         raise Refused(503, "refused.storage", why=str(error)) from None
-    return HTMLResponse(html, headers={"content-security-policy": REPORT_POLICY, "x-frame-options": "SAMEORIGIN"})
+    headers = {"content-security-policy": REPORT_POLICY, "x-frame-options": "SAMEORIGIN"}
+    if "download" in page.request.query_params:
+        headers["content-disposition"] = f'attachment; filename="run-{run_id}.html"'
+    return HTMLResponse(html, headers=headers)
 
 
 @router.post("/runs/{run_id}/cancel")

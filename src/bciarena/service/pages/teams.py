@@ -9,7 +9,7 @@ from bciarena.contests import RULEBOOKS
 from bciarena.service import limits, teams, uploads
 from bciarena.service.models import Membership, Submission, Team
 from bciarena.service.page import Id, Page, may
-from bciarena.service.site import address_of
+from bciarena.service.site import address_of, local_path
 from bciarena.service.words import run_rows
 
 router = APIRouter()
@@ -23,7 +23,7 @@ def my_teams(page: Page = may("found")) -> HTMLResponse:
 @router.post("/teams")
 def create_team(page: Page = may("found")) -> Response:
     team = teams.create_team(page.session, page.me, page.field("name"))
-    return page.go(f"/teams/{team.id}")
+    return page.go(local_path(page.field("next") or f"/teams/{team.id}"))
 
 
 @router.get("/teams/{team_id}")
@@ -79,6 +79,20 @@ def captain(team_id: Id, account_id: Id, page: Page = may("captain")) -> Respons
     team = teams.team_for(page.session, page.me, team_id)
     teams.make_captain(page.session, page.me, team, account_id)
     return page.go(f"/teams/{team_id}")
+
+
+@router.post("/teams/{team_id}/rename")
+def rename(team_id: Id, page: Page = may("captain")) -> Response:
+    team = teams.team_for(page.session, page.me, team_id)
+    teams.rename(page.session, page.me, team, page.field("name"))
+    return page.go(f"/teams/{team_id}", "notice.saved")
+
+
+@router.post("/teams/{team_id}/dissolve")
+def dissolve(team_id: Id, page: Page = may("captain")) -> Response:
+    team = teams.team_for(page.session, page.me, team_id)
+    teams.dissolve(page.session, page.site.queue, page.me, team)
+    return page.go("/teams", "notice.dissolved")
 
 
 @router.get("/join/{code}")

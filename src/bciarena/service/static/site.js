@@ -63,7 +63,18 @@ function theme() {
   });
 }
 
+// How long it still is: days, or hours and minutes.
+function countdown(item) {
+  const left = Number(item.dataset.until) * 1000 - Date.now();
+  if (left <= 0) { item.textContent = ""; return; }
+  const hours = Math.floor(left / 3600000);
+  const two = (n) => String(Math.floor(n)).padStart(2, "0");
+  item.textContent = hours >= 48 ? item.dataset.days.replace("{n}", Math.floor(hours / 24)) : `${hours}:${two(left / 60000 % 60)}:${two(left / 1000 % 60)}`;
+  setTimeout(() => countdown(item), hours >= 48 ? 60000 : 1000);
+}
+
 document.querySelectorAll("table").forEach(sortable);
+document.querySelectorAll("[data-until]").forEach(countdown);
 localTimes(document);
 wholeLinks();
 theme();
