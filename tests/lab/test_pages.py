@@ -118,7 +118,7 @@ def test_two_operators_see_the_same_and_commands_of_each_count(page, browser):
 def frame_clock(page, hz):
     """A made-up screen: frames come as fast as the machine can, their time stamps as a screen of this rate has them."""
     page.add_init_script(
-        f"let at = performance.now(); const period = 1000 / {hz};"
+        f"let at = performance.now() + 1e7; const period = 1000 / {hz};"
         "window.requestAnimationFrame = (draw) => setTimeout(() => draw(at += period), 0);"
     )
 
@@ -163,7 +163,7 @@ def test_fast_screens_with_a_made_up_frame_clock(hz, page, tmp_path):
 
 def test_frames_left_out_are_counted_with_a_made_up_frame_clock(page, tmp_path):
     page.add_init_script(
-        "let at = 0, n = 0; window.requestAnimationFrame = (draw) =>"
+        "let at = performance.now() + 1e7, n = 0; window.requestAnimationFrame = (draw) =>"
         "setTimeout(() => draw(at += ++n > 100 && n % 50 === 0 ? 50 : 1000 / 60), 0);"  # every 50th lasts three periods
     )
     hub = patient(word_block("A", 1, 1), tmp_path / "log.jsonl")

@@ -9,18 +9,25 @@ from bciarena.errors import BadInput
 from bciarena.live.photodiode import compared
 
 
-def made(delay_s=0.0234, jitter_s=0.0004, lost=(), hz_wrong=0.0, rate=1000):
-    """A log of five flickers at 60 Hz, and what a diode sees of it."""
+def made(delay_s=0.0234, jitter_s=0.0004, lost=(), hz_wrong=0.0, rate=1000, clock_s=0.0):
+    """A log of five flickers at 60 Hz, and what a diode sees of it.
+
+    The page measures the hub's clock again and again: ``clock_s`` is how much later it thinks a step's frame was when
+    it sends the step than when it sends the frames.
+    """
     rng = np.random.default_rng(0)
     frames = 1000 + np.arange(1800) / 60 + rng.normal(0, 5e-5, 1800)
-    lines = [{"type": "frames", "from_s": frames[k], "dropped": 0,
-              "intervals_ms": list(np.diff(frames[k : k + 61]) * 1e3)} for k in range(0, 1799, 60)]  # fmt: skip
+    lines = [{"type": "hello"}]
+    lines += [{"type": "frames", "from_s": frames[k], "from_ms": frames[k] * 1e3 - 9e5, "dropped": 0,
+               "intervals_ms": list(np.diff(frames[k : k + 61]) * 1e3)} for k in range(0, 1799, 60)]  # fmt: skip
     state = np.zeros(len(frames), bool)
     for k, hz in enumerate((8.0, 9.2, 10.4, 12.6, 15.8)):
         first = 100 + 340 * k
         phase = 0.5 * np.pi * (k % 4)
-        step = {"type": "step", "kind": "flicker", "params": {"hz": hz, "phase_rad": phase}, "hub_s": frames[first]}
-        lines += [step, {"type": "step", "kind": "rest", "params": {}, "hub_s": frames[first + 240]}]
+        at, rest = ({"type": "step", "hub_s": frames[k] + clock_s, "page_ms": frames[k] * 1e3 - 9e5}
+                    for k in (first, first + 240))  # fmt: skip
+        lines.append({**at, "kind": "flicker", "params": {"hz": hz, "phase_rad": phase}})
+        lines.append({**rest, "kind": "rest", "params": {}})
         since = frames[first : first + 240] - frames[first]
         state[first : first + 240] = np.sin(2 * np.pi * (hz + hz_wrong) * since + phase) > 0
     for k in lost:
@@ -41,6 +48,25 @@ def test_delay_jitter_frequency_and_phase_are_what_was_put_in():
     for key in found["keys"]:
         assert abs(key["measured_hz"] - key["hz"]) < 0.02
         assert abs(key["phase_error_rad"]) < 0.1  # a frame is up to 1.6 rad of 15.8 Hz
+
+
+@pytest.mark.parametrize("clock_s", [0.0003, -0.0003, 0.004])
+def test_a_clock_measured_anew_between_a_step_and_its_frames_moves_no_frame(clock_s):
+    found = compared(*made(clock_s=clock_s))
+    assert abs(found["delay_ms"] - (23.4 - clock_s * 1e3)) < 0.6  # codes carry the step's time: it is what is measured
+    assert found["missed"] == 0
+    assert all(abs(key["phase_error_rad"]) < 0.1 for key in found["keys"])
+
+
+def test_a_page_that_was_reloaded_begins_its_clock_anew():
+    lines, light, times = made()
+    again, more, later = made()
+    for line in again:
+        line |= {key: line[key] + 100 for key in ("from_s", "hub_s") if key in line}
+    found = compared([*lines, *again], np.concatenate([light, more]), np.concatenate([times, later + 100]))
+    assert abs(found["delay_ms"] - 23.4) < 0.6
+    assert found["missed"] == 0
+    assert [key["steps"] for key in found["keys"]] == [2] * 5
 
 
 def test_frames_that_were_not_shown_and_wrong_frequencies_are_seen():

@@ -332,10 +332,12 @@ class Hub:
         step = self.steps[index]
         hub_s = _number(message.get("hub_s"), 0.0) or clock_s()
         stamp = {"type": "step", "index": index, "code": step["code"], "hub_s": hub_s}
+        # The page's own time names the frame exactly; the hub's is known to within ``clock_ms``.
+        page = {key: _number(message.get(key), 0.0) or None for key in ("page_ms", "clock_ms")}
         if step["code"] and self.send_code:
             self.send_code(step["code"], hub_s)
         self.stamps.append(stamp)
-        self._keep(stamp | {"kind": step["kind"], "params": step["params"]})
+        self._keep(stamp | page | {"kind": step["kind"], "params": step["params"]})
         self.tell("watcher", stamp | {"step": step})
         self.status()
 
@@ -345,8 +347,8 @@ class Hub:
         self.frames += len(intervals)
         self.dropped = int(_number(message.get("dropped"), self.dropped))
         # Time of the frame before the first interval: every frame's time follows.
-        from_s = _number(message.get("from_s"), 0.0) or None
-        self._keep({"type": "frames", "from_s": from_s, "intervals_ms": intervals, "dropped": self.dropped})
+        begin = {key: _number(message.get(key), 0.0) or None for key in ("from_s", "from_ms")}
+        self._keep({"type": "frames", **begin, "intervals_ms": intervals, "dropped": self.dropped})
         self.status()
 
     def _on_stopped(self, message: dict[str, Any], answer: Send) -> None:

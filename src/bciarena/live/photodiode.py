@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ WITHIN_S = (-0.05, 0.25)
 """How far light may be from the frame that shows it: a little before (clocks differ), long after (slow screens)."""
 SEARCH_HZ = 0.4
 UNSURE = 0.005
+NEAR_MS = 1.0  # the log rounds; two frames are never so near each other
 
 
 @dataclass(frozen=True)
@@ -40,37 +42,53 @@ class Shown:
     until_s: float
 
 
+def _pages(lines: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The log cut where a page was loaded: its clock begins anew there."""
+    cuts = [k for k, line in enumerate(lines) if line["type"] == "hello"]
+    return [lines[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(lines)], strict=True)]
+
+
 def frames_of(lines: list[dict[str, Any]]) -> Array:
-    """Time of every frame in the log, on the hub's clock."""
-    times = [line["from_s"] + np.concatenate([[0.0], np.cumsum(line["intervals_ms"]) / 1e3])
-             for line in lines if line["type"] == "frames" and line.get("from_s") is not None]  # fmt: skip
-    return np.unique(np.concatenate(times).round(6)) if times else np.zeros(0)
+    """Milliseconds of every frame of a page, on the page's own clock."""
+    times = [line["from_ms"] + np.concatenate([[0.0], np.cumsum(line["intervals_ms"])])
+             for line in lines if line["type"] == "frames" and line.get("from_ms") is not None]  # fmt: skip
+    every = np.sort(np.concatenate(times)) if times else np.zeros(0)
+    return every[np.diff(every, prepend=-np.inf) > NEAR_MS]  # a line begins with the frame that ended the one before
 
 
 def shown_of(lines: list[dict[str, Any]]) -> list[Shown]:
-    """What the patch showed by the log: white in the first half of each period of the key to look at, or all along."""
-    frames = frames_of(lines)
-    steps = [line for line in lines if line["type"] == "step"]
-    if not len(frames) or not steps:
+    """What the patch showed by the log: white in the first half of each period of the key to look at, or all along.
+
+    Frames are told apart on the page's clock, on which a step has exactly its frame's time. The hub's clock is measured
+    anew twice a second, so that one frame may have two times on it; a step's is the one that its code was sent with,
+    and the frames of a step are counted from it.
+    """
+    found, any_step = [], False
+    for page in _pages(lines):
+        frames = frames_of(page)
+        steps = [line for line in page if line["type"] == "step" and line.get("page_ms") is not None]
+        any_step = any_step or bool(steps and len(frames))
+        for step, following in zip_longest(steps, steps[1:]):
+            params = step.get("params") or {}
+            flicker = step.get("kind") == "flicker" and params.get("hz")
+            if not flicker and step.get("kind") != "imagine":
+                continue
+            until_ms = following["page_ms"] if following else float("inf")
+            own = frames[(frames >= step["page_ms"] - NEAR_MS) & (frames < until_ms - NEAR_MS)]
+            if len(own) < 2:
+                continue
+            times_s = step["hub_s"] + (own - own[0]) / 1e3
+            hz, phase = (float(params["hz"]), float(params.get("phase_rad") or 0.0)) if flicker else (None, 0.0)
+            wave = np.sin(2 * np.pi * hz * (times_s - times_s[0]) + phase) if hz else np.ones(len(own))
+            on = wave > 0
+            changed = np.flatnonzero(np.diff(np.concatenate([[False], on])))
+            # The log's times are rounded: where the sine is about 0, it cannot tell on which side the page saw it.
+            beside = np.minimum(np.abs(wave[changed]), np.abs(wave[changed - 1]))
+            changed = changed[(changed == 0) | (beside > UNSURE)]
+            until_s = float(times_s[-1]) if following is None else step["hub_s"] + (until_ms - own[0]) / 1e3
+            found.append(Shown(step["hub_s"], hz, phase, times_s[changed], on[changed], until_s))
+    if not any_step:
         raise BadInput("the log holds no frames or no steps; play a block with the patch on and --log")
-    found = []
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
-        params = step.get("params") or {}
-        flicker = step.get("kind") == "flicker" and params.get("hz")
-        if not flicker and step.get("kind") != "imagine":
-            continue
-        until_s = following["hub_s"] if following else float(frames[-1])
-        own = frames[(frames >= step["hub_s"] - 1e-4) & (frames < until_s - 1e-4)]
-        if len(own) < 2:
-            continue
-        hz, phase = (float(params["hz"]), float(params.get("phase_rad") or 0.0)) if flicker else (None, 0.0)
-        wave = np.sin(2 * np.pi * hz * (own - own[0]) + phase) if hz else np.ones(len(own))
-        on = wave > 0
-        changed = np.flatnonzero(np.diff(np.concatenate([[False], on])))
-        # The log's times are rounded: where the sine is about 0, it cannot tell on which side the page saw it.
-        beside = np.minimum(np.abs(wave[changed]), np.abs(wave[changed - 1]))
-        changed = changed[(changed == 0) | (beside > UNSURE)]
-        found.append(Shown(step["hub_s"], hz, phase, own[changed], on[changed], until_s))
     if not found:
         raise BadInput("the log holds no step in which the patch lights up (flicker or imagery)")
     return found
@@ -110,7 +128,7 @@ def compared(lines: list[dict[str, Any]], light: Array, times_s: Array) -> dict[
     if not first:
         raise BadInput("no light where the log has any: is this the log of that recording, on the same clock?")
     delay_s = float(np.median(first))
-    frame_s = float(np.median(np.diff(frames_of(lines))))
+    frame_s = float(np.median(np.concatenate([np.diff(frames_of(page)) for page in _pages(lines)]))) / 1e3
     found: list[float] = []
     missed = total = 0
     for step in steps:

@@ -1,3 +1,5 @@
+const FIRST = 10; // pings
+
 // The page's line to the hub: messages both ways, and the hub's clock.
 export class Link {
   constructor(role) {
@@ -11,7 +13,7 @@ export class Link {
   open() {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     this.socket = new WebSocket(`${scheme}://${location.host}/ws/${this.role}`);
-    this.socket.onopen = () => { this.best = Infinity; this.ping(); this.handlers.open?.(); };
+    this.socket.onopen = () => { this.best = Infinity; this.pings = 0; this.ping(); this.handlers.open?.(); };
     this.socket.onmessage = (event) => {
       const message = JSON.parse(event.data);
       if (message.type === "pong") this.pong(message);
@@ -29,7 +31,8 @@ export class Link {
 
   ping() {
     this.send({ type: "ping", page_ms: performance.now() });
-    setTimeout(() => this.socket.readyState === WebSocket.OPEN && this.ping(), 500);
+    this.pings += 1; // the first ones quickly: a page that is still loading answers late, and one of them is good
+    setTimeout(() => this.socket.readyState === WebSocket.OPEN && this.ping(), this.pings < FIRST ? 50 : 500);
   }
 
   pong({ page_ms, hub_s }) {
@@ -40,6 +43,9 @@ export class Link {
     this.best = trip; // the quickest round trip knows the clock best
     this.offsetS = hub_s - (page_ms + trip / 2) / 1000;
   }
+
+  // How far off the hub's clock may be, at most: half of the round trip.
+  get unsureMs() { return this.best / 2; }
 
   hubTime(pageMs) { return this.offsetS === null ? null : pageMs / 1000 + this.offsetS; }
 }

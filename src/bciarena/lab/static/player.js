@@ -22,6 +22,10 @@ export function measureRefresh(frames = 60) {
   });
 }
 
+// The frame that what is drawn now can be shown in. A page that was blocked is called with the time of the frame for
+// which it was to be called, which may be seconds ago: what it draws is shown in the present frame, not in that one.
+export const frameTime = (stamp, now, period) => stamp + Math.max(0, Math.floor((now - stamp) / period)) * period;
+
 export class Player {
   constructor(link, stage, refreshHz) {
     this.link = link;
@@ -159,10 +163,13 @@ export class Player {
     if (spoils && this.inside()) this.makeVoid(what, now);
   }
 
-  frame(stamp) {
+  frame(told) {
     if (!this.running) return;
     const period = 1000 / this.refreshHz;
+    const stamp = frameTime(told, performance.now(), period);
     const interval = this.last === null ? period : stamp - this.last;
+    // Two calls for one frame, after a page was blocked: the screen shows it once.
+    if (interval < period / 2) return requestAnimationFrame((following) => this.frame(following));
     if (this.last !== null) this.log(interval, stamp);
     this.last = stamp;
     if (this.index >= this.steps.length) return this.stop("finished");
@@ -197,7 +204,7 @@ export class Player {
     if (this.begins.has(index)) this.lostInTrial = 0;
     this.index = this.entered = index;
     this.shownAt = stamp;
-    this.link.send({ type: "step", index, code: this.steps[index].code, hub_s: this.link.hubTime(stamp), page_ms: stamp });
+    this.link.send({ type: "step", index, code: this.steps[index].code, hub_s: this.link.hubTime(stamp), page_ms: stamp, clock_ms: this.link.unsureMs });
   }
 
   // Whether the step on screen is part of a trial that is not over.
@@ -237,7 +244,7 @@ export class Player {
 
   flush() {
     if (!this.frames.length) return;
-    this.link.send({ type: "frames", from_s: this.link.hubTime(this.fromMs), intervals_ms: this.frames, dropped: this.dropped });
+    this.link.send({ type: "frames", from_s: this.link.hubTime(this.fromMs), from_ms: this.fromMs, intervals_ms: this.frames, dropped: this.dropped });
     this.look(1000 / median(this.frames));
     this.frames = [];
   }
