@@ -6,8 +6,9 @@ The site, run pages, the lab, the simulator's quality page and every contest kee
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from bciarena.errors import BadInput
 
@@ -30,3 +31,48 @@ def read_words(folder: Path) -> dict[str, Tables]:
         english = found.get("en", {})
         found[language] = {table: {**english.get(table, {}), **own.get(table, {})} for table in {**english, **own}}
     return found
+
+
+class Said(str):
+    """A sentence, in English, that knows itself in the other languages: for those who are shown it.
+
+    Attributes
+    ----------
+    every : mapping of str to str
+        The sentence by language.
+    """
+
+    every: Mapping[str, str]
+
+    def __new__(cls, every: Mapping[str, str]) -> Said:
+        made = super().__new__(cls, every["en"])
+        made.every = every
+        return made
+
+    @classmethod
+    def joined(cls, parts: Iterable[str], between: str) -> Said:
+        """Sentences one behind the other."""
+        kept = list(parts)
+        return cls({language: between.join(in_language(part, language) for part in kept) for language in LANGUAGES})
+
+
+def in_language(text: str, language: str) -> str:
+    """A sentence for a reader; one that knows no other language is given as it is."""
+    return text.every[language] if isinstance(text, Said) else text
+
+
+def speaker(folder: Path, table: str) -> Callable[..., Said]:
+    """Makes sentences from a table of a folder's words: ``say("lost", n=5)``; values may be sentences themselves."""
+    words = read_words(folder)
+
+    def say(key: str, **values: Any) -> Said:
+        return Said(
+            {
+                language: words[language][table][key].format(
+                    **{name: in_language(value, language) for name, value in values.items()}
+                )
+                for language in LANGUAGES
+            }
+        )
+
+    return say

@@ -54,16 +54,17 @@ class Diode:
         info.set_channel_names(["Oz", "AUX1"])
         self.outlet, self.sent_s = self.lsl.StreamOutlet(info, max_buffered=60), self.lsl.local_clock()
         self.kept = []
+        until(page, "window.lab.player.link.unsureMs < 2")
+        self.offset_s = page.evaluate("window.lab.player.link.offsetS")  # one machine has one clock: it does not change
 
     def push(self):
         """Send the light since the last time, as far as it is settled."""
-        offset_s, seen = self.page.evaluate("[window.lab.player.link.offsetS, window.seen.splice(0)]")
-        self.seen += seen
+        self.seen += self.page.evaluate("window.seen.splice(0)")
         until_s = self.lsl.local_clock() - 1.0  # what the page draws now will be light soon
         times = np.arange(self.sent_s, until_s, 0.001)
         if len(times) and self.seen:
             at_s, level = np.array(sorted(self.seen)).T
-            light = level[np.searchsorted(at_s / 1e3 + offset_s + LAG_S, times).clip(1) - 1]
+            light = level[np.searchsorted(at_s / 1e3 + self.offset_s + LAG_S, times).clip(1) - 1]
             self.outlet.push_chunk(np.stack([light * 0, light], 1).astype(np.float32), times[-1])
             self.kept.append((times, light))
             self.sent_s = times[-1] + 0.001

@@ -17,6 +17,7 @@ from bciarena.contests import contest
 from bciarena.contests.trial import VOID
 from bciarena.lab.trials import onward, trials_of, with_repeat
 from bciarena.protocol.timeline import Timeline
+from bciarena.words import LANGUAGES, Said, in_language, speaker
 
 Send = Callable[[dict[str, Any]], None]
 ROLES = ("stimulus", "operator", "watcher")
@@ -28,6 +29,9 @@ CUES = ("arrow", "figure")
 LASTING = ("step", "void")  # what a session that was cut off goes on from must survive a power cut
 CUT = "the session was cut off"
 FLICKERS = ("flicker", "flash")
+SAY = speaker(Path(__file__).parent, "hub")
+WHY = {key: SAY(f"why_{key.split()[-1]}") for key in ("finished", "aborted", "stopped by the subject")}
+"""Why a page stopped, in its own word."""
 
 
 def clock_s() -> float:
@@ -49,6 +53,14 @@ def _number(told: Any, otherwise: float) -> float:
     except (TypeError, ValueError, OverflowError):
         return otherwise
     return number if math.isfinite(number) else otherwise
+
+
+def _sentence(message: dict[str, Any], most: int) -> str:
+    """What someone has to say, in every language in which it came."""
+    text, told = str(message.get("text"))[:most], message.get("texts")
+    if not isinstance(told, dict):
+        return text
+    return Said({language: str(told.get(language) or text)[:most] for language in LANGUAGES})
 
 
 @dataclass
@@ -153,11 +165,11 @@ class Hub:
                 for old in self.lines[role]:
                     old({"type": "command", "name": "abort"})
                 self.lines[role].clear()
-                self._stop("stopped", "another stimulus page took over")
-                self._say("a second stimulus page was opened: it takes over, the first one is stopped")
+                self._stop("stopped", SAY("took_over"))
+                self._say(SAY("second_page"))
             self.lines[role].append(send)
             if role == "operator" and len(self.lines[role]) > 1:
-                self._say(f"{len(self.lines[role])} operators are connected: commands of each count")
+                self._say(SAY("operators", n=len(self.lines[role])))
             self.status()
 
     def leave(self, role: str, send: Send) -> None:
@@ -167,9 +179,8 @@ class Hub:
                 return  # a page that another one has taken over from
             self.lines[role].remove(send)
             if role == "stimulus" and self.running:
-                self._stop("stopped", "the stimulus page went away")
-                where = f"in trial {self.trial}" if self.trial else "before the first trial"
-                self._say(f"the stimulus page went away {where}; data so far is kept. Reload it, then start to go on")
+                self._stop("stopped", SAY("went_away"))
+                self._say(SAY("page_gone", where=SAY("in_trial", n=self.trial) if self.trial else SAY("before_trials")))
             self.status()
 
     def hear(self, role: str, message: dict[str, Any], answer: Send) -> None:
@@ -182,7 +193,7 @@ class Hub:
             kind = message.get("type")
             handler = getattr(self, f"_on_{kind}", None)
             if handler is None:
-                self._say(f"a message of unknown type {str(kind)[:20]!r} from {role} was ignored")
+                self._say(SAY("unknown", kind=repr(str(kind)[:20]), role=role))
                 return
             handler(message, answer)
 
@@ -218,12 +229,12 @@ class Hub:
         self.refresh_hz = _number(message.get("refresh_hz"), 0.0) or 60.0
         jitter, late = _number(message.get("jitter_ms"), 0.0), str(message.get("late"))[:20]
         self._keep({"type": "measured", **{k: message.get(k) for k in ("refresh_hz", "jitter_ms", "late", "frames")}})
-        text = f"the screen: {self.refresh_hz:.3f} Hz, frames vary by {jitter:.2f} ms"
-        self._say(f"{text}, {late} of {message.get('frames')} came late")
+        frames = str(message.get("frames"))[:20]
+        self._say(SAY("measured", hz=self.refresh_hz, jitter=jitter, late=late, frames=frames))
 
     def _on_refused(self, message: dict[str, Any], answer: Send) -> None:
         self.refused = str(message.get("reason"))[:200]
-        self._say(f"refused: {self.refused}")
+        self._say(SAY("refused", why=self.refused))
 
     def _on_confirm(self, message: dict[str, Any], answer: Send) -> None:
         """The operator has warned the subject of the flicker, or takes it back."""
@@ -237,7 +248,7 @@ class Hub:
             self.read = True
             self._keep({"type": "read"})
             answer({"type": "care", "value": False})
-            self._say("the subject has confirmed the warning")
+            self._say(SAY("read"))
         elif self.self_paced and not self._why_not_start():
             self._on_command({"name": "start"}, answer)
 
@@ -260,17 +271,17 @@ class Hub:
 
     def _why_not_start(self) -> str | None:
         if not self.lines["stimulus"]:
-            return "there is no stimulus page yet: open it first"
+            return SAY("no_page")
         if self.running:
-            return "the block is running"
+            return SAY("is_running")
         if self.not_yet:
-            return f"cannot start: {self.not_yet}"
+            return SAY("cannot_start", why=self.not_yet)
         if self.refused:
-            return f"cannot start: {self.refused}"
+            return SAY("cannot_start", why=self.refused)
         if self.flickers and not self.confirmed:
-            return "cannot start: this experiment flickers; warn the subject, then tick the box"
+            return SAY("cannot_start", why=SAY("warn_first"))
         if self.flickers and not self.read:
-            return "cannot start: the subject has not yet confirmed the warning on the stimulus page by a key"
+            return SAY("cannot_start", why=SAY("not_read"))
         return None
 
     def _on_paused(self, message: dict[str, Any], answer: Send) -> None:
@@ -309,20 +320,20 @@ class Hub:
         self._note_void(number, reason)
         if self.repeat:
             self.tell("stimulus", self._timeline() | {"type": "plan"})
-        self._say(f"trial {number + 1} is void: {reason}{'; it will be shown again at the end' if self.repeat else ''}")
+        self._say(SAY("void_repeated" if self.repeat else "void", n=number + 1, reason=reason))
 
     def _on_noticed(self, message: dict[str, Any], answer: Send) -> None:
         """Something happened to the page that may spoil what is shown."""
         what = str(message.get("what"))[:200]
         self._keep({"type": "noticed", "what": what, "hub_s": message.get("hub_s")})
-        self._say(f"stimulus page: {what}")
+        self._say(SAY("noticed", what=what))
 
     def watch(self) -> None:
         """Called now and then: a page that hangs cannot say so itself."""
         with self._lock:
             if self.running and self._heard_s is not None and clock_s() - self._heard_s > SILENT_S:
                 self._heard_s = None  # told once, until the page is heard again
-                self._say(f"the stimulus page has not been heard for {SILENT_S:g} s: it may show nothing new")
+                self._say(SAY("silent", s=SILENT_S))
 
     def _on_step(self, message: dict[str, Any], answer: Send) -> None:
         index = message.get("index")
@@ -354,8 +365,9 @@ class Hub:
     def _on_stopped(self, message: dict[str, Any], answer: Send) -> None:
         self.dropped = int(_number(message.get("dropped"), self.dropped))
         why = str(message.get("why"))[:40]
-        self._stop("finished" if why == "finished" else "aborted" if why == "aborted" else "stopped", why)
-        self._say(f"{why}: {self.dropped} of {self.frames} frames dropped")
+        told = WHY.get(why, why)
+        self._stop(why if why in ("finished", "aborted") else "stopped", told)
+        self._say(SAY("dropped", why=told, n=self.dropped, frames=self.frames))
         counts = {"frames": self.frames, "dropped": self.dropped, "refresh_hz": self.refresh_hz}
         self.tell("watcher", {"type": "stopped", "why": why, **counts})
 
@@ -378,14 +390,15 @@ class Hub:
         self._keep({"type": "shown", **{key: message.get(key) for key in ("value", "sample_s", "hub_s")}})
 
     def _on_note(self, message: dict[str, Any], answer: Send) -> None:
-        self._say(str(message.get("text"))[:300])
+        self._say(_sentence(message, 300))
 
     def _on_traces(self, message: dict[str, Any], answer: Send) -> None:
         self.tell("operator", message)
 
     def _on_stream(self, message: dict[str, Any], answer: Send) -> None:
-        self.stream = str(message.get("text"))[:200]
-        self._keep({"type": "stream", "text": self.stream})
+        text = _sentence(message, 300)
+        self.stream = in_language(text, self.language)
+        self._keep({"type": "stream", "text": text})
         self.status()
 
     def _on_subscribe(self, message: dict[str, Any], answer: Send) -> None:
@@ -438,9 +451,9 @@ class Hub:
         )
 
     def _say(self, text: str) -> None:
-        self.message = text
+        self.message = in_language(text, self.language)
         if text:
-            self.messages.append((time.strftime("%H:%M:%S"), text))
+            self.messages.append((time.strftime("%H:%M:%S"), self.message))
             self._keep({"type": "message", "text": text})
         self.status()
 
@@ -455,4 +468,4 @@ class Hub:
                     os.fsync(file.fileno())
         except OSError as error:  # the block goes on: what is on screen matters more than its log
             self.log = None
-            self.message = f"the log cannot be written any more ({error.strerror}); the block goes on without it"
+            self.message = in_language(SAY("log_failed", why=error.strerror), self.language)

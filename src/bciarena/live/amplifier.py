@@ -14,9 +14,11 @@ from scipy.signal import firwin, kaiserord, lfilter
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.importing.meanings import meanings_of
+from bciarena.live.notes import NOTE
 from bciarena.recording.channels import WHOLE_CAP, cap_rows, find_rows, plain_name
 from bciarena.recording.montages import NOT_SCALP
 from bciarena.recording.units import to_microvolt
+from bciarena.words import Said
 
 Array = NDArray[np.float64]
 PASS, STOP, DOWN_DB = 0.36, 0.64, 60.0
@@ -136,16 +138,16 @@ class Amplifier:
         """How much later samples come because of the filter."""
         return self.decimator.delay_s if self.decimator else 0.0
 
-    def described(self, count: int) -> str:
+    def described(self, count: int) -> Said:
         """What the stream is and what is done to it, in a line."""
-        said = f"{self.name}: {count} channels, {self.rate} Hz, {self.unit}"
+        said = [NOTE("stream", name=self.name, n=count, rate=self.rate, unit=self.unit)]
         if self.decimator:
-            said += f"; low-pass to {self.book.rate} Hz, {self.delay_s * 1e3:.0f} ms later"
+            said.append(NOTE("lowpass", rate=self.book.rate, ms=self.delay_s * 1e3))
         if self.average:
-            said += f"; common average of {len(self.average)} electrodes"
+            said.append(NOTE("average", n=len(self.average)))
         if self.absent:
-            said += f"; no electrode for {' '.join(self.book.channels[k] for k in self.absent)}"
-        return said
+            said.append(NOTE("absent", names=" ".join(self.book.channels[k] for k in self.absent)))
+        return Said.joined(said, "; ")
 
     def __call__(self, data: Array, stamps: Array) -> tuple[Array, Array, list[Bad]]:
         """Rows of the contest in microvolts at its rate, their times, and where a channel gave no numbers.
@@ -218,24 +220,24 @@ class Amplifier:
         others = [f"{name} is {named[row]}" for name, row in zip(wanted, rows, strict=True)
                   if row >= 0 and plain_name(named[row]) != plain_name(name)]  # fmt: skip
         if others:
-            self.tell(f"channels by another name: {', '.join(others)}")
+            self.tell(NOTE("other_names", names=", ".join(others)))
         return rows
 
-    def _scale(self, units: tuple[str, ...], wiring: Wiring) -> tuple[Array, str]:
+    def _scale(self, units: tuple[str, ...], wiring: Wiring) -> tuple[Array, Said]:
         """What samples are multiplied by, one for all or one for each channel, and the unit in words."""
         if wiring.unit:
             factor = to_microvolt(wiring.unit)
             if factor is None:
                 raise BadInput(f"--unit {wiring.unit}: expected V, mV, uV or nV")
-            return np.array([factor]), f"{wiring.unit} by the operator's word"
+            return np.array([factor]), NOTE("unit_told", unit=wiring.unit)
         used = {units[row] for row in self.rows if row >= 0} if any(units) else {""}
         unknown = sorted(unit for unit in used if unit and to_microvolt(unit) is None)
         if unknown:
             raise BadInput(f"stream {self.name!r}: declares {', '.join(unknown)}, which is no voltage; give --unit")
         if "" in used:
-            self.tell("the stream does not declare the unit of all channels: taken as microvolts")
+            self.tell(NOTE("no_unit"))
         scale = np.array([to_microvolt(unit) or 1.0 for unit in units]) if any(units) else np.ones(1)
-        return scale, "/".join(sorted(unit or "microvolts assumed" for unit in used))
+        return scale, Said.joined((unit or NOTE("unit_assumed") for unit in sorted(used)), "/")
 
     def _cap(self, named: tuple[str, ...], types: tuple[str, ...]) -> list[int]:
         """Rows of the stream whose average is the reference; none where the contest asks for none."""
@@ -244,7 +246,7 @@ class Amplifier:
         kinds = types if len(types) == len(named) else ("eeg",) * len(named)
         cap = [row for row in cap_rows(named) if kinds[row].casefold() in ("eeg", "")]
         if len(cap) < WHOLE_CAP:
-            self.tell(f"common average: the stream has only {len(cap)} electrodes, taken as referenced already")
+            self.tell(NOTE("few_electrodes", n=len(cap)))
             return []
         return cap
 
@@ -260,7 +262,4 @@ class Amplifier:
         scalp = [k for k, name in enumerate(self.book.channels) if name not in NOT_SCALP and k not in self.absent]
         spread = float(np.nanmedian(np.nanstd(whole[scalp], axis=1)))
         if not LEAST_UV <= spread <= MOST_UV:
-            self.tell(
-                f"amplitude: the electrodes' median spread over two seconds is {spread:.3g} microvolts; of EEG it is "
-                f"{LEAST_UV:g} to {MOST_UV:g}. Is the unit right ({self.unit})? Is the cap on?"
-            )
+            self.tell(NOTE("amplitude", spread=spread, least=LEAST_UV, most=MOST_UV, unit=self.unit))

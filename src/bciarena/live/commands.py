@@ -18,6 +18,8 @@ from bciarena.errors import BadInput
 from bciarena.live.amplifier import Wiring
 from bciarena.live.brain import LiveBrain, step_from
 from bciarena.live.hubline import HubLine, LabPage
+from bciarena.live.notes import NOTE
+from bciarena.live.notes import told as message_of
 from bciarena.live.recorder import Recorder
 from bciarena.live.running import BLOCK_END, LedgerFile, LivePackets
 from bciarena.live.streams import HOLD_S, CodesOut, EegOut, LiveIn, need_lsl
@@ -84,7 +86,7 @@ def be_subject(
     eeg_out = EegOut(name, book.channels, book.rate)
     seen: list[dict[str, Any]] = []
     line = HubLine(hub, seen.append)
-    line.send({"type": "stream", "text": f"virtual subject {subject}, {len(book.channels)} channels, {book.rate} Hz"})
+    line.send(message_of("stream", NOTE("virtual", subject=subject, n=len(book.channels), rate=book.rate)))
     begin_s = lsl.local_clock()
     packet_s = book.packet_n / book.rate
     say(f"virtual subject {subject} is looking at {hub}; LSL stream {name!r}")
@@ -158,7 +160,7 @@ def run_live(
         end = player(match)
         if end.verdict != "ok":
             why = end.reason.split(";")[0].splitlines()[0] if end.reason else end.verdict
-            tell(f"{end.verdict}: {why}. Data so far is kept; start arena live run again to go on")
+            tell(NOTE("entry_ended", verdict=end.verdict, why=why))
         else:
             page.wait_over(PAGE_END_S)  # the block's end code comes before the page's own word of its frames
         source.close()
@@ -230,7 +232,7 @@ def opened_stream(
     source = LiveIn(name, book, wiring, tell=tell, hold_s=hold_s)
     recorder = Recorder(out, book, subject, block, tell, wiring.keep_all)
     source.mark = recorder.mark
-    page.send({"type": "stream", "text": source.described})
+    page.send(message_of("stream", source.described))
     return source, recorder
 
 

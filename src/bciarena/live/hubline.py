@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bciarena.errors import BadInput
+from bciarena.live.notes import NOTE, told
 
 Handler = Callable[[dict[str, Any]], None]
 
@@ -89,11 +90,11 @@ class LabPage:
         if self._line.closed.is_set():
             self._line = None
             self._over.set()
-            self._say("the lab is not reachable any more: its page hears nothing, the recording goes on")
+            self._say(NOTE("lab_gone"))
 
     def note(self, text: str) -> None:
         """Something the operator must know."""
-        self.send({"type": "note", "text": text})
+        self.send(told("note", text))
 
     def wait_over(self, wait_s: float) -> None:
         """Wait for the page's word of its frames."""

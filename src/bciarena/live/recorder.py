@@ -14,6 +14,7 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.importing.meanings import Blank, meanings_of
 from bciarena.live.marks import marks_of
+from bciarena.live.notes import NOTE
 from bciarena.recording import Event, write_contest
 from bciarena.recording.bids import describe_bids, write_bids
 from bciarena.recording.events import ENDING, events_text
@@ -54,7 +55,7 @@ class Recorder:
         try:
             self._noted.write(json.dumps(line).encode() + b"\n")
         except OSError as error:
-            self.failed = self.failed or f"what is wrong with the signal cannot be noted any more: {error.strerror}"
+            self.failed = self.failed or NOTE("marks_full", why=error.strerror)
             self.tell(self.failed)
 
     def add(self, eeg: NDArray[Any], codes: NDArray[np.int64]) -> None:
@@ -67,7 +68,7 @@ class Recorder:
                 left = left[self._file.write(left) :]
             self.samples += eeg.shape[1]
         except OSError as error:
-            self.failed = f"recording stopped after {self.samples} samples: {error.strerror}; what was written is kept"
+            self.failed = NOTE("disk_full", n=self.samples, why=error.strerror)
             self.tell(self.failed)
 
     def finish(self, side: dict[str, Any] | None = None) -> Path:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bciarena.contests.rulebook import Rulebook
 from bciarena.importing.meanings import Blank
 from bciarena.live.amplifier import Wiring
+from bciarena.live.notes import NOTE
 from bciarena.live.recorder import Recorder
 from bciarena.live.streams import LiveIn
 from bciarena.stream import Packet
@@ -111,7 +112,7 @@ class LedgerFile:
                 self._full = True
             if self._full:
                 self._file.truncate(self._good)
-                self._tell("the ledger cannot be written any more: the disk is full; the run goes on without it")
+                self._tell(NOTE("ledger_full"))
             self._good += len(line)
         return len(text)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.live.amplifier import Amplifier, Bad, Wiring
+from bciarena.live.notes import NOTE
 
 CODES = "-codes"
 MOST_HZ = 1e6
@@ -143,7 +144,7 @@ class LiveIn:
         self._marks = self._open(found_codes) if found_codes is not None else None
         if self._marks is None:
             self.hold_s = 0.0
-            self.tell(f"there is no stream {self.name + CODES!r}: no codes will be seen")
+            self.tell(NOTE("no_codes", name=repr(self.name + CODES)))
         self._eeg = self._open(found_eeg)
         said, count, rate = header_of(self._eeg.get_sinfo, self.name)
         self.amplifier = Amplifier(self.book, self.wiring, self.name, said[0], said[1], said[2], count, rate, self.tell)
@@ -187,7 +188,7 @@ class LiveIn:
         if self._silent:
             self._silent = False
             self.reconnects += 1
-            self.tell("the stream is back")
+            self.tell(NOTE("back"))
         self.samples += len(piece.stamps)
         self.last_s = float(piece.stamps[-1])
         return piece.eeg, codes
@@ -237,7 +238,7 @@ class LiveIn:
             at_s, code = self._codes.popleft()
             late_s = float(stamps[0]) - at_s
             if late_s > half and self.last_s is None:
-                self.tell(f"code {code} was sent {late_s:.3f} s before the first sample and is not in the recording")
+                self.tell(NOTE("before_first", code=code, s=late_s))
                 continue
             if late_s > half and piece.gaps:
                 self._lose(code, at_s)
@@ -251,7 +252,7 @@ class LiveIn:
             codes[row] = code
             if late_s > half:
                 self.late_codes += 1
-                why = f"code {code} came {late_s * 1e3:.0f} ms after its sample and was put on the next one"
+                why = NOTE("late_code", code=code, ms=late_s * 1e3)
                 self.tell(why)
                 if late_s > LATE_S:
                     at = self.samples + row
@@ -261,25 +262,25 @@ class LiveIn:
     def _lose(self, code: int, at_s: float) -> None:
         after_s = max(0.0, at_s - (self.last_s or at_s))
         self.lost_codes += 1
-        why = f"code {code} was sent {after_s:.3f} s after the last sample, when none came"
-        self.tell(f"{why}: it is lost")
+        why = NOTE("code_in_gap", code=code, s=after_s)
+        self.tell(NOTE("code_lost", why=why))
         self.mark({"lost_at": self.samples, "code": code, "reason": why})
 
     def _look_for_silence(self) -> None:
         if not self._silent and time.monotonic() - self._heard_s > QUIET_S:
             self._silent = True
-            self.tell(f"the stream has stopped: no samples for {QUIET_S:g} s; data so far is kept, waiting for more")
+            self.tell(NOTE("stopped", s=QUIET_S))
 
     def _note_gap(self, gap: Gap) -> None:
-        where = f"at {self.samples / self.book.rate:.3f} s"
+        at_s = self.samples / self.book.rate
         if gap.jumped:
-            why = f"the amplifier's clock jumped by {gap.seconds:+.3f} s {where}"
-            self.tell(f"{why}: codes cannot be placed any more, trials from here on are invalid; record anew")
+            why = NOTE("jumped", s=gap.seconds, at=at_s)
+            self.tell(NOTE("jumped_told", why=why))
         else:
             lost = max(1, round(gap.seconds * self.book.rate))
             self.lost_n += lost
-            why = f"{lost} samples were lost {where}"
-            self.tell(f"{why}; nothing was filled in")
+            why = NOTE("lost", n=lost, at=at_s)
+            self.tell(NOTE("lost_told", why=why))
         self.mark({"sample": self.samples, "until": FOREVER if gap.jumped else self.samples, "reason": why})
 
     def _note_bad(self, stamps: NDArray[np.float64]) -> None:
@@ -288,15 +289,15 @@ class LiveIn:
         now = [bad for bad in self._bad if bad.first_s - wide_s <= stamps[-1]]
         self._bad = [bad for bad in self._bad if bad.last_s + wide_s > stamps[-1]]
         names = {bad.channel for bad in now}
-        where = f"at {self.samples / self.book.rate:.3f} s"
+        at_s = self.samples / self.book.rate
         for bad in now:
             first, last = np.searchsorted(stamps, [bad.first_s - wide_s, bad.last_s + wide_s + 1e-9])
             line = {"sample": self.samples + int(first), "until": self.samples + int(last)}
             self.mark(line | {"reason": f"{bad.channel} gave no numbers"})
         if names - self._bad_now:
-            self.tell(f"no numbers from {' '.join(sorted(names))} {where}: the last one is held")
+            self.tell(NOTE("no_numbers", names=" ".join(sorted(names)), at=at_s))
         elif self._bad_now - names:
-            self.tell(f"numbers again from {' '.join(sorted(self._bad_now - names))} {where}")
+            self.tell(NOTE("numbers_again", names=" ".join(sorted(self._bad_now - names)), at=at_s))
         self._bad_now = names
 
     def close(self) -> None:

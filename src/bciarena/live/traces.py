@@ -34,19 +34,19 @@ def traces(book: Rulebook, page: LabPage) -> Callable[[NDArray[np.float64]], Non
     return see
 
 
-def hints(book: Rulebook, eeg: NDArray[np.float64]) -> list[str]:
-    """What an operator should look at: flat channels, large ones, mains."""
+def hints(book: Rulebook, eeg: NDArray[np.float64]) -> list[tuple[str, str]]:
+    """What an operator should look at, and in which channels: flat ones, large ones, mains."""
     spread = eeg.std(axis=1)
     flat = [name for name, value in zip(book.channels, spread, strict=True) if value < 0.05]
     large = [name for name, value in zip(book.channels, spread, strict=True) if value > 150]
     said = []
     if flat:
-        said.append(f"flat: {' '.join(flat[:6])}")
+        said.append(("flat", " ".join(flat[:6])))
     if large:
-        said.append(f"large (contact?): {' '.join(large[:6])}")
+        said.append(("large", " ".join(large[:6])))
     time_s = np.arange(eeg.shape[1]) / book.rate
     mains = np.abs((eeg - eeg.mean(axis=1, keepdims=True)) @ np.exp(-2j * np.pi * 50 * time_s)) * 2 / len(time_s)
     noisy = [name for name, value in zip(book.channels, mains, strict=True) if value > 20]
     if noisy:
-        said.append(f"50 Hz: {' '.join(noisy[:6])}")
+        said.append(("mains", " ".join(noisy[:6])))
     return said

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bciarena.clocks import reference_load
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.opened import Opened
+from bciarena.live.notes import NOTE
 from bciarena.live.running import FOREVER_S, LedgerFile
 from bciarena.match import LEAST_BUDGET_S, End, Match
 from bciarena.recording import open_recording
@@ -143,7 +144,7 @@ class Decoder:
         self._end = self.entry.player()(self.match)
         if self._end.verdict != "ok":
             why = self._end.reason.split(";")[0].splitlines()[0] if self._end.reason else ""
-            self.say(f"the entry has ended: {self._end.verdict}: {why}; the session goes on without it")
+            self.say(NOTE("entry_gone", verdict=self._end.verdict, why=why))
 
     def finish(self, data: Path, about: dict[str, Any]) -> Result:
         """Wait for the entry's end, then judge what it said by the recording."""

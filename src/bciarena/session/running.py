@@ -16,8 +16,9 @@ from bciarena.contests import contest
 from bciarena.entries.opened import opened
 from bciarena.errors import BadInput
 from bciarena.lab.app import make_app
-from bciarena.lab.hub import Hub
+from bciarena.lab.hub import SAY, Hub
 from bciarena.live.commands import opened_stream, side_of
+from bciarena.live.notes import told
 from bciarena.live.photodiode import read_offset
 from bciarena.live.running import form_of
 from bciarena.live.streams import CodesOut, need_lsl
@@ -104,7 +105,7 @@ def run_session(
                     result = _play(plan, part, hub, stop, say)
                     if result:
                         scores[part.split] = result
-            hub.not_yet = "the session is over"
+            hub.not_yet = SAY("session_over")
             hub.tell("stimulus", {"type": "over"})
             time.sleep(LOOK_S)  # the page hears it before its line is cut
     else:
@@ -141,7 +142,7 @@ def _lab(plan: Plan, host: str, port: int, virtual: bool, say: Say) -> Iterator[
         plan.timeline(first, first.blocks[0]), None, codes.push, language=plan.language, lost_ms=plan.lost_ms,
         repeat=plan.repeat_void, self_paced=True, virtual=virtual, look=look,
     )  # fmt: skip
-    hub.not_yet = "the recording is not ready yet"
+    hub.not_yet = SAY("not_recording")
     server = uvicorn.Server(uvicorn.Config(make_app(hub), host=host, port=port, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -194,7 +195,7 @@ def _play(plan: Plan, part: Part, hub: Hub, stop: threading.Event, say: Say) -> 
                 if stop.wait(LOOK_S):
                     raise KeyboardInterrupt
             entry = stack.enter_context(opened(part.entry, plan.book, sandbox=plan.sandbox, model=part.model))  # type: ignore[arg-type]
-            decoder = Decoder(entry, plan.out / "runs" / part.split, plan.subject, _answers(hub), say)
+            decoder = Decoder(entry, plan.out / "runs" / part.split, plan.subject, _answers(hub), _teller(hub, say))
             decoder.start(hub.refresh_hz)
         try:
             if part.practice and not any(place.sittings() or place.done for place in places):
@@ -243,7 +244,7 @@ def _sit(
         headset.stop()
         raise
     finally:
-        hub.not_yet = "the recording is not ready yet"
+        hub.not_yet = SAY("not_recording")
     headset.finish(time.monotonic() + TAIL_S)
     if decoder:
         decoder.feed.end(headset.source.last_s or 0.0, number == len(part.blocks))
@@ -262,7 +263,7 @@ def _wait_for_stream(name: str, stop: threading.Event) -> None:
 def _teller(hub: Hub, say: Say) -> Say:
     def tell(text: str) -> None:
         say(text)
-        hub.hear("watcher", {"type": "note", "text": text}, lambda message: None)
+        hub.hear("watcher", told("note", text), lambda message: None)
 
     return tell
 

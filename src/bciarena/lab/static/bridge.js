@@ -2,7 +2,7 @@
 // what is shown changes. A classic script, so that it can be loaded from a file's page, too.
 (() => {
   const address = new URL(document.currentScript.src);
-  let [socket, offsetS, best] = [null, null, Infinity];
+  let [socket, offsetS, best, period] = [null, null, Infinity, 1000 / 60];
   const waiting = []; // codes from before the clocks were compared: their frame's time is known, only not the bridge's
   const ready = new Promise((done) => { open(done); });
 
@@ -24,11 +24,23 @@
 
   function pong({ page_ms, hub_s }) {
     const trip = performance.now() - page_ms;
-    best *= 1.02; // an old good measure fades, so that drift is followed
+    best += 0.05; // an old good measure fades, so that drift is followed: 50 millionths of the time, both ways
     if (trip > best) return;
     best = trip; // the quickest round trip knows the clock best
     offsetS = hub_s - (page_ms + trip / 2) / 1000;
   }
+
+  // The refresh period, from the shortest of some frames: frames are lost, but never gained.
+  const stamps = [];
+  requestAnimationFrame(function see(stamp) {
+    stamps.push(stamp);
+    if (stamps.length < 30) return requestAnimationFrame(see);
+    const gaps = stamps.slice(1).map((at, k) => at - stamps[k]).sort((a, b) => a - b);
+    period = gaps[Math.floor(gaps.length / 4)];
+  });
+
+  // A page that was blocked is called with the time of a frame that is past: what it changed is in the present one.
+  const shown = (stamp, now) => stamp + Math.max(0, Math.floor((now - stamp) / period)) * period;
 
   function send({ code, stamp, waited }) {
     if (offsetS === null) waiting.push({ code, stamp, waited });
@@ -40,7 +52,11 @@
     // Marks what the next frame shows; gives a promise of that frame's time.
     code: (code) => new Promise((done) => {
       const asked = performance.now();
-      requestAnimationFrame((stamp) => { send({ code, stamp, waited: stamp - asked }); done(stamp); });
+      requestAnimationFrame((told) => {
+        const stamp = shown(told, performance.now());
+        send({ code, stamp, waited: stamp - asked });
+        done(stamp);
+      });
     }),
   };
 })();

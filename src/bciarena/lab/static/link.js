@@ -1,6 +1,7 @@
-const FIRST = 10; // pings
-
 // The page's line to the hub: messages both ways, and the hub's clock.
+const FIRST = 10; // pings
+const DRIFT_MS = 0.05; // how much less is known of a clock half a second later: 50 millionths of the time, both ways
+
 export class Link {
   constructor(role) {
     this.handlers = {};
@@ -38,7 +39,7 @@ export class Link {
   pong({ page_ms, hub_s }) {
     const now = performance.now();
     const trip = now - page_ms;
-    this.best *= 1.02; // an old good measure fades, so that drift is followed
+    this.best += DRIFT_MS; // an old good measure fades, so that drift is followed
     if (trip > this.best) return;
     this.best = trip; // the quickest round trip knows the clock best
     this.offsetS = hub_s - (page_ms + trip / 2) / 1000;

@@ -7,9 +7,11 @@ export function luminance(timeS, hz, phaseRad, [low, high]) {
 
 export const level = (grey) => Math.floor(grey * 255 + 0.5);
 
-export function refusal(refreshHz, frequenciesHz) {
+const SLOW = "this screen refreshes at {hz} Hz and can show up to {limit} Hz, not {beyond} Hz";
+
+export function refusal(refreshHz, frequenciesHz, text = SLOW) {
   const limit = refreshHz / 2.2;
   const beyond = frequenciesHz.filter((hz) => hz > limit).sort((a, b) => a - b);
   if (!beyond.length) return null;
-  return `this screen refreshes at ${refreshHz.toFixed(1)} Hz and can show up to ${limit.toFixed(1)} Hz, not ${beyond.at(-1)} Hz`;
+  return text.replace("{hz}", refreshHz.toFixed(1)).replace("{limit}", limit.toFixed(1)).replace("{beyond}", beyond.at(-1));
 }

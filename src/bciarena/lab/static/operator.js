@@ -44,7 +44,7 @@ link.on("traces", ({ channels, rate, data, hints }) => {
   if (!trace || trace.channels.join() !== channels.join()) trace = { channels, rate, rows: channels.map(() => []) };
   trace.rate = rate;
   data.forEach((row, k) => { trace.rows[k].push(...row); trace.rows[k].splice(0, Math.max(0, trace.rows[k].length - rate * windowS)); });
-  $("hints").textContent = hints.join("  ·  ");
+  $("hints").textContent = hints.map(([kind, names]) => `${say[kind] ?? kind}: ${names}`).join("  ·  ");
 });
 
 function draw() {

@@ -1,9 +1,10 @@
 // Plays a timeline frame by frame. Time comes from requestAnimationFrame alone; every interval is logged.
 import { refusal } from "./luminance.js";
-import { SAID, plate } from "./words.js";
+import { SAID, filled, plate } from "./words.js";
 
 const LOG_EVERY = 120; // frames
 const AFTER_VOID_MS = 2000;
+const CLOCK_MS = 4; // a code that may be so far off, a sample of most headsets, is told
 const QUIET = { kind: "rest", code: 0, params: {} };
 
 export function measureRefresh(frames = 60) {
@@ -65,7 +66,7 @@ export class Player {
     this.stage.message(this.notice ?? (message.self_paced ? SAID.press_start : null));
     this.care(message.care);
     this.intro(message.intro);
-    const reason = refusal(this.refreshHz ?? 60, wanted);
+    const reason = refusal(this.refreshHz ?? 60, wanted, SAID.too_slow);
     this.stage.begin?.(this.timeline, this);
     if (reason) {
       this.link.send({ type: "refused", reason });
@@ -180,7 +181,7 @@ export class Player {
     else if (!this.inside()) this.zero += late; // nothing is caught up: what was not shown did not take place
     else {
       this.lostInTrial += late;
-      if (this.lostInTrial > this.lostMs) this.makeVoid(`${Math.round(this.lostInTrial)} ms without a new frame`, stamp);
+      if (this.lostInTrial > this.lostMs) this.makeVoid(filled(SAID.no_frames, { ms: Math.round(this.lostInTrial) }), stamp);
     }
     const now = (stamp - this.zero) / 1000;
     // One step a frame: what a frame shows has one code at most, and every step is seen.
@@ -202,6 +203,9 @@ export class Player {
 
   enter(index, stamp) {
     if (this.begins.has(index)) this.lostInTrial = 0;
+    const unsure = this.link.unsureMs > CLOCK_MS;
+    if (unsure && !this.unsure) this.disturbed(filled(SAID.clock_unsure, { ms: this.link.unsureMs.toFixed(0) }), { spoils: false });
+    this.unsure = unsure;
     this.index = this.entered = index;
     this.shownAt = stamp;
     this.link.send({ type: "step", index, code: this.steps[index].code, hub_s: this.link.hubTime(stamp), page_ms: stamp, clock_ms: this.link.unsureMs });
@@ -253,7 +257,7 @@ export class Player {
   look(hz) {
     const off = Math.abs(hz / this.refreshHz - 1) > 0.1;
     if (off && this.off && this.frames.length >= LOG_EVERY) {
-      this.disturbed(`the refresh rate is ${hz.toFixed(1)} Hz, was ${this.refreshHz.toFixed(1)} Hz`, { spoils: false });
+      this.disturbed(filled(SAID.rate_changed, { hz: hz.toFixed(1), was: this.refreshHz.toFixed(1) }), { spoils: false });
     }
     this.off = off;
   }

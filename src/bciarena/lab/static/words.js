@@ -2,6 +2,9 @@
 export const SAID = JSON.parse(document.getElementById("words").textContent);
 export const WAITING = SAID.waiting;
 
+// A sentence with its {values} filled in.
+export const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
 // A line of text on a dark plate, large enough to read from a metre.
 export function plate(pen, text, x, y, size, colour = "#e6edf3") {
   if (!text) return;
