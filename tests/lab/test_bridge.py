@@ -48,12 +48,16 @@ def test_the_examples_codes_reach_lsl_at_their_frames(page):
     assert page.errors == []
 
 
-@pytest.mark.parametrize(("origin", "welcome"), [("https://elsewhere.example", False), ("http://localhost:9", True)])
-def test_pages_of_other_machines_are_refused(origin, welcome):
+@pytest.mark.parametrize(
+    ("origin", "files", "welcome"),
+    [("https://elsewhere.example", False, False), ("http://localhost:9", False, True), (None, False, True),
+     ("null", False, False), ("null", True, True), ("https://elsewhere.example", True, False)],
+)  # fmt: skip
+def test_pages_of_other_machines_and_files_are_refused_unless_asked_for(origin, files, welcome):
     from websockets.exceptions import InvalidStatus
     from websockets.sync.client import connect
 
-    with serving_app(bridge_app(lambda code, at_s: None, lambda text: None)) as address:
+    with serving_app(bridge_app(lambda code, at_s: None, lambda text: None, files=files)) as address:
         where = address.replace("http", "ws") + "/ws/bridge"
         if not welcome:
             with pytest.raises(InvalidStatus):

@@ -15,6 +15,9 @@ def main(
     origin: Annotated[
         list[str] | None, typer.Option(help="A site whose pages may send codes, too, e.g. https://lab.example.org.")
     ] = None,
+    allow_file: Annotated[
+        bool, typer.Option("--allow-file", help="Pages opened as files may send codes, too.")
+    ] = False,
 ) -> None:
     """Codes of experiments made with other software (jsPsych, lab.js, ...) as an LSL stream, at their frames' time."""
     import uvicorn
@@ -27,5 +30,5 @@ def main(
     print(
         f'codes as {stream}-codes; in the page: <script src="{address}/bridge.js"></script>; example: {address}/example'
     )
-    app = bridge_app(CodesOut(stream).push, _say, origin or ())
+    app = bridge_app(CodesOut(stream).push, _say, origin or (), files=allow_file)
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")

@@ -23,8 +23,9 @@ LATE_MS = 100.0  # a frame that came so long after it was asked for is told
 
 
 def bridge_app(
-    send_code: Callable[[int, float], None], say: Callable[[str], None], origins: Collection[str] = ()
-) -> FastAPI:
+    send_code: Callable[[int, float], None], say: Callable[[str], None], origins: Collection[str] = (), *,
+    files: bool = False,
+) -> FastAPI:  # fmt: skip
     """The bridge's server.
 
     Parameters
@@ -34,7 +35,10 @@ def bridge_app(
     say : callable
         Hears what a person must know: pages that come and go, codes that are none, frames that came late.
     origins : collection of str
-        Pages of other machines that may send codes; those of this machine and files always may.
+        Pages of other machines that may send codes; those of this machine always may.
+    files : bool
+        Whether pages opened as files may, too. A browser calls them null, as it does frames that any site in the world
+        may have put into a page of its own: so only where it is asked for.
     """
     app = FastAPI(title="BCI Arena bridge", openapi_url=None)
 
@@ -48,9 +52,11 @@ def bridge_app(
 
     @app.websocket("/ws/bridge")
     async def line(socket: WebSocket) -> None:
-        origin = socket.headers.get("origin") or "null"  # a file's is null
-        if origin != "null" and urlsplit(origin).hostname not in HERE and origin not in origins:
-            say(f"a page of {origin} was refused; --origin {origin} lets it send codes")
+        origin = socket.headers.get("origin")  # a program of this machine has none
+        own = origin is None or (files if origin == "null" else urlsplit(origin).hostname in HERE)
+        if not own and origin not in origins:
+            how = "--allow-file" if origin == "null" else f"--origin {origin}"
+            say(f"a page of {'a file' if origin == 'null' else origin} was refused; {how} lets it send codes")
             await socket.close(4403)
             return
         await socket.accept()

@@ -1,13 +1,14 @@
 // The 40 keys. Each key is a tile of the background grey with a darker grid on it; only the grid flickers.
 import { BACKGROUND, level, luminance } from "/static/luminance.js";
-import { drawPatch, fit, grey } from "/static/player.js";
+import { degrees, drawPatch, fit, grey, textSize } from "/static/player.js";
 import { SAID, WAITING } from "/static/words.js";
 
 export const RANGE = [0.361, 0.5]; // off-type: the grid goes darker than its background of 0.5
 
 const LABELS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "␣", ",", ".", "⌫"];
 const [COLUMNS, ROWS, CELLS] = [10, 4, 8];
-const [BAR, FOOT] = [100, 75]; // above the keys the text, below them room for the photodiode patch
+const [BAR, FOOT, TEXT] = [100, 75, 30]; // above the keys the text, below them room for the photodiode patch
+const [KEY_DEG, PITCH_DEG] = [3, 4.1]; // a key, and from key to key, where the screen's size is known
 
 export class Stage {
   constructor(canvas) {
@@ -19,19 +20,28 @@ export class Stage {
     this.layout();
   }
 
-  begin() { this.typed = ""; this.said = null; this.keysN = this.undoneN = 0; this.since = null; }
+  begin() { this.layout(); this.typed = ""; this.said = null; this.keysN = this.undoneN = 0; this.since = null; }
 
   message(text) { this.note = text; }
 
   layout() {
     this.pen = fit(this.canvas);
     const [w, h] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    this.text = textSize(this, TEXT);
+    const bar = (BAR * this.text) / TEXT;
+    const wanted = degrees(this, KEY_DEG);
     // Cells of whole pixels: sharp edges, and filling them needs no smoothing.
-    const cell = Math.floor(Math.min((w - 40) / (COLUMNS * 1.25), (h - BAR - FOOT) / (ROWS * 1.35)) / CELLS);
+    const most = Math.min((w - 40) / (COLUMNS * 1.25), (h - bar - FOOT) / (ROWS * 1.35));
+    const cell = wanted && wanted <= most ? Math.round(wanted / CELLS) : Math.floor(most / CELLS);
     const side = cell * CELLS;
-    const [gapX, gapY] = [(w - 40 - side * COLUMNS) / (COLUMNS - 1), (h - BAR - FOOT - side * ROWS) / (ROWS - 1)];
+    this.cramped = wanted > most ? { wanted: KEY_DEG, most: ((KEY_DEG * side) / wanted).toFixed(1) } : null;
+    const pitch = wanted && !this.cramped ? degrees(this, PITCH_DEG) - side : Infinity;
+    const gapX = Math.min(pitch, (w - 40 - side * COLUMNS) / (COLUMNS - 1));
+    const gapY = Math.min(pitch, (h - bar - FOOT - side * ROWS) / (ROWS - 1));
+    const left = (w - side * COLUMNS - gapX * (COLUMNS - 1)) / 2;
+    const top = bar + (h - bar - FOOT - side * ROWS - gapY * (ROWS - 1)) / 2;
     this.keys = LABELS.map((label, k) => {
-      const [x, y] = [Math.round(20 + (k % COLUMNS) * (side + gapX)), Math.round(BAR + Math.floor(k / COLUMNS) * (side + gapY))];
+      const [x, y] = [Math.round(left + (k % COLUMNS) * (side + gapX)), Math.round(top + Math.floor(k / COLUMNS) * (side + gapY))];
       const grid = new Path2D();
       for (let i = 0; i < CELLS; i++) for (let j = 0; j < CELLS; j++) if ((i + j) % 2) grid.rect(x + i * cell, y + j * cell, cell, cell);
       return { label, x, y, side, grid };
@@ -84,20 +94,21 @@ export class Stage {
       if (step?.kind === "feedback" && this.said === k + 1) this.frame(key, "#3c6", 8);
     });
     pen.fillStyle = "#222";
-    pen.fillRect(20, 16, w - 40, 56);
+    const size = this.text, line = 16 + size; // the middle of the line of text
+    pen.fillRect(20, 16, w - 40, (56 * size) / TEXT);
     pen.fillStyle = "#eee";
-    pen.font = '30px system-ui, "Noto Sans CJK SC", sans-serif';
+    pen.font = `${size}px system-ui, "Noto Sans CJK SC", sans-serif`;
     pen.textAlign = "left";
     pen.textBaseline = "middle";
     // The end of a long text is what one wants to see.
     let text = this.note ?? (step || this.typed ? `${this.typed}▏` : WAITING);
     while (!this.note && pen.measureText(text).width > w - 70) text = text.slice(Math.ceil(text.length / 20));
-    pen.fillText(text, 34, 46, w - 70);
+    pen.fillText(text, 34, line, w - 70);
     if (this.since && this.keysN) {
       pen.textAlign = "right";
-      pen.font = "20px system-ui";
+      pen.font = `${(size * 2) / 3}px system-ui`;
       pen.fillStyle = "#8b949e";
-      pen.fillText(this.rate(), w - 30, 46);
+      pen.fillText(this.rate(), w - 30, line);
     }
   }
 

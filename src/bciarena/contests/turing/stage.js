@@ -1,7 +1,7 @@
 // Two-a-side robot soccer with four flicker targets. Positions and ball glide during the action phase.
 import { level, luminance } from "/static/luminance.js";
 import { CUE, NOW, drawCue } from "/static/figures.js";
-import { degrees, drawPatch, fit, grey } from "/static/player.js";
+import { degrees, drawPatch, fit, grey, textSize } from "/static/player.js";
 import { SAID, WAITING, plate } from "/static/words.js";
 
 export const RANGE = [(1 - 0.618) / 2, (1 + 0.618) / 2]; // -0.618 to 0.618 on a scale from -1 (black) to 1 (white)
@@ -10,6 +10,7 @@ const LINES = [0.8, 0.6, 0.37, 0.17]; // robots 1, 2 attack, 3 defends, 4 keeps;
 const COLOURS = ["#4f9cf9", "#36c5f0", "#ef6a5a", "#f0a63a"];
 const TARGETS = { 3: ["◀", SAID.left, 15.4], 4: ["▶", SAID.right, 15.5], 5: ["⇄", SAID.pass, 15.6], 6: ["◎", SAID.shoot, 15.7] };
 const GOLD = "#ffd866";
+const TARGET_DEG = 5; // a flicker target, where the screen's size is known
 const HANDS = { 1: "left_hand", 2: "right_hand" };
 
 // The hand that a step of imagery, or its cue, asks for; nothing elsewhere.
@@ -24,7 +25,7 @@ export class Stage {
     this.layout();
   }
 
-  begin() { this.goals = 0; this.said = null; this.counted = -1; }
+  begin() { this.layout(); this.goals = 0; this.said = null; this.counted = -1; }
 
   message(text) { this.note = text; }
 
@@ -32,6 +33,9 @@ export class Stage {
   layout() {
     this.pen = fit(this.canvas);
     const [w, h] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const [wanted, most] = [degrees(this, TARGET_DEG), Math.min(w * 0.18, h * 0.3)];
+    this.cramped = wanted > most ? { wanted: TARGET_DEG, most: ((TARGET_DEG * most) / wanted).toFixed(1) } : null;
+    this.side = wanted ? Math.min(wanted, most) : Math.min(w * 0.15, h * 0.26);
     this.field = { x: w * 0.2, y: h * 0.1, w: w * 0.6, h: h * 0.86 };
     this.ground = document.createElement("canvas");
     const ratio = window.devicePixelRatio || 1;
@@ -58,8 +62,8 @@ export class Stage {
     if (game) this.play(pen, this.field, step, game, timeS, player);
     this.targets(pen, w, h, step, timeS, game);
     if (limbOf(step)) this.hand(pen, w, h, step);
-    plate(pen, this.note ?? this.words(step, game), w / 2, h * 0.05, h * 0.036, step?.kind === "cue" ? GOLD : undefined);
-    plate(pen, `⚽ ${this.goals}`, w * 0.095, h * 0.93, h * 0.045);
+    plate(pen, this.note ?? this.words(step, game), w / 2, h * 0.05, textSize(this, h * 0.036), step?.kind === "cue" ? GOLD : undefined);
+    plate(pen, `⚽ ${this.goals}`, w * 0.095, h * 0.93, textSize(this, h * 0.045));
     if (step?.kind === "action" && game?.outcome === "goal" && this.counted === player.entered) {
       plate(pen, SAID.goal, w / 2, h * 0.5, h * 0.11, GOLD);
     }
@@ -113,7 +117,7 @@ export class Stage {
 
   targets(pen, w, h, step, timeS, game) {
     const levels = this.levels(step, timeS);
-    const side = Math.min(w * 0.15, h * 0.26);
+    const { side } = this;
     const [left, right] = [w * 0.1 - side / 2, w * 0.9 - side / 2];
     const places = { 3: [left, h * 0.14], 5: [left, h * 0.52], 4: [right, h * 0.14], 6: [right, h * 0.52] };
     for (const [task, [x, y]] of Object.entries(places)) {
@@ -127,7 +131,7 @@ export class Stage {
       pen.textBaseline = "alphabetic";
       const mine = game?.task === Number(task) && step.kind !== "action";
       pen.fillStyle = mine ? GOLD : "#8b949e";
-      pen.font = `600 ${side * 0.13}px system-ui, "Noto Sans CJK SC"`;
+      pen.font = `600 ${textSize(this, side * 0.13)}px system-ui, "Noto Sans CJK SC"`;
       pen.fillText(name, x + side / 2, y + side * 1.19);
       if (mine && step.kind === "cue") {
         pen.strokeStyle = GOLD; pen.lineWidth = 8;

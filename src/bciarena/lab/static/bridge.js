@@ -49,14 +49,17 @@
 
   window.arena = {
     ready, // a promise: the bridge is there and the clocks were compared
-    // Marks what the next frame shows; gives a promise of that frame's time.
-    code: (code) => new Promise((done) => {
+    // Marks what the next frame shows, or the frame that is being drawn: within a requestAnimationFrame callback give its
+    // time as well. Gives a promise of the frame's time.
+    code: (code, frame) => new Promise((done) => {
       const asked = performance.now();
-      requestAnimationFrame((told) => {
+      const mark = (told) => {
         const stamp = shown(told, performance.now());
-        send({ code, stamp, waited: stamp - asked });
+        send({ code, stamp, waited: Math.max(stamp, performance.now()) - asked });
         done(stamp);
-      });
+      };
+      if (frame === undefined) requestAnimationFrame(mark);
+      else mark(frame);
     }),
   };
 })();

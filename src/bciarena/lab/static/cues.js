@@ -1,9 +1,9 @@
 // The usual stage: a cue in the middle, a cross, tones for the eyes. Contests without a stage.js use it.
 import { CUE, LIMBS, NOW, cross, drawCue, lid } from "./figures.js";
-import { degrees, drawPatch, fit } from "./player.js";
+import { degrees, drawPatch, fit, textSize } from "./player.js";
 import { SAID, WAITING, plate } from "./words.js";
 
-const CUE_DEG = 3; // across, where the screen's size is known
+const [CUE_DEG, CROSS_DEG, LID_DEG] = [3, 1.8, 4.5]; // across, where the screen's size is known
 
 export class Stage {
   constructor(canvas) {
@@ -26,7 +26,8 @@ export class Stage {
   draw(step) {
     const [pen, w, h] = [this.pen, this.canvas.clientWidth, this.canvas.clientHeight];
     const kind = step?.kind;
-    const text = h * 0.045;
+    const text = textSize(this, h * 0.045);
+    const [mark, shut] = [degrees(this, CROSS_DEG) ?? h * 0.12, degrees(this, LID_DEG) ?? h * 0.3];
     this.sound(kind);
     pen.fillStyle = "#111";
     pen.fillRect(0, 0, w, h);
@@ -42,11 +43,11 @@ export class Stage {
       this.explain(pen, size, w, h);
     } else if (kind === "eyes_open" || kind === "eyes_closed") {
       pen.strokeStyle = pen.fillStyle = "#ddd";
-      if (kind === "eyes_open") cross(pen, h * 0.12);
-      else lid(pen, h * 0.3);
+      if (kind === "eyes_open") cross(pen, mark);
+      else lid(pen, shut);
     } else {
       pen.strokeStyle = "#ddd";
-      cross(pen, h * 0.12);
+      cross(pen, mark);
     }
     pen.restore();
     plate(pen, words, w / 2, h * 0.9, text);
@@ -65,7 +66,7 @@ export class Stage {
       pen.translate(x, -h * 0.08);
       drawCue(pen, limb, size, CUE, this.look);
       pen.restore();
-      plate(pen, SAID[limb], x, h * 0.12, Math.min(h * 0.035, gap / 9));
+      plate(pen, SAID[limb], x, h * 0.12, Math.min(textSize(this, h * 0.035), gap / 9));
     });
   }
 

@@ -66,8 +66,11 @@ export class Player {
     this.stage.message(this.notice ?? (message.self_paced ? SAID.press_start : null));
     this.care(message.care);
     this.intro(message.intro);
+    document.body.style.setProperty("--text", `${textSize(this.stage, 0.026 * window.innerHeight)}px`);
     const reason = refusal(this.refreshHz ?? 60, wanted, SAID.too_slow);
     this.stage.begin?.(this.timeline, this);
+    // What was to be so large at the subject's eye, and is not, must not go into a paper.
+    if (this.stage.cramped) this.disturbed(filled(SAID.cramped, this.stage.cramped), { spoils: false });
     if (reason) {
       this.link.send({ type: "refused", reason });
       this.stage.message(reason);
@@ -280,6 +283,9 @@ export function degrees(stage, angle) {
   if (!width_cm || !distance_cm) return null;
   return (2 * distance_cm * Math.tan((angle * Math.PI) / 360) * window.screen.width) / width_cm;
 }
+
+// Letters of a subject's page.
+export const textSize = (stage, otherwise) => degrees(stage, 0.7) ?? otherwise;
 
 export const grey = (value) => `rgb(${value},${value},${value})`;
 
