@@ -40,3 +40,19 @@ def test_python_dash_m_bciarena_neither(trap: Path) -> None:
 def test_paths_that_are_whole_stay(monkeypatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", "/somewhere", "here", "/else"]))
     assert own_environment()["PYTHONPATH"] == "/somewhere" + os.pathsep + "/else"
+
+
+STOPPED = """
+import signal, threading
+from bciarena.processes import set_by_signals
+event = threading.Event()
+set_by_signals(event)
+with event._cond:  # as in the middle of event.wait()
+    signal.raise_signal(signal.SIGTERM)
+print(event.wait(20))
+"""
+
+
+def test_a_signal_in_the_middle_of_waiting_for_it_stops_and_does_not_hang() -> None:
+    done = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["True"], done.stderr

@@ -6,7 +6,9 @@ import ctypes
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Mapping
+from typing import Any
 
 PR_SET_PDEATHSIG = 1
 
@@ -40,3 +42,21 @@ def dies_with(parent: int, number: signal.Signals = signal.SIGTERM) -> Callable[
             os._exit(1)
 
     return arrange
+
+
+def set_by_signals(event: threading.Event) -> dict[signal.Signals, Any]:
+    """Let Ctrl-C and SIGTERM set an event; gives the handlers that were there before.
+
+    A thread of its own sets it. A signal comes in the middle of anything: where the main thread waits for the event and
+    holds the event's lock at that moment, setting it there would wait for ever.
+    """
+    read, write = os.pipe()
+
+    def wait() -> None:
+        os.read(read, 1)
+        event.set()
+
+    threading.Thread(target=wait, daemon=True).start()
+    return {
+        number: signal.signal(number, lambda *_: os.write(write, b".")) for number in (signal.SIGINT, signal.SIGTERM)
+    }

@@ -120,3 +120,60 @@ def test_plans():
             plan(wrong[0], None, 1, 1, 0, wrong[1], None)
     with pytest.raises(BadInput, match="--block 9"):
         plan("speller", None, 1, 9, 0, None, None)
+
+
+def test_a_trial_spoilt_by_the_signal_is_shown_again(tmp_path):
+    log, block = tmp_path / "log.jsonl", word_block("ABC")
+    hub, page = patient(block, log, repeat=True), Listener()
+    hub.join("stimulus", page)
+    hub.hear("stimulus", {"type": "hello", "refresh_hz": 60.0}, page)
+    hub.running = True
+    at = hub.opening[1]
+    for index in range(at + 3):  # A is over, B's flicker is, too
+        hub.hear("stimulus", {"type": "step", "index": index, "hub_s": 100.0 + index}, page)
+    first, second = (100.0 + k for k in hub.opening[:2])
+    hub.spoil(first - 50, first - 40, "before any trial")
+    assert not hub.spoilt
+    hub.spoil(second + 0.5, second + 0.8, "7 samples were lost")
+    hub.spoil(second + 0.6, second + 0.9, "and more of it")
+    assert hub.spoilt == {1: "7 samples were lost"}
+    codes = [hub.steps[k]["code"] for k in hub.opening]
+    assert codes == [1, 2, 3, 2]
+    assert [step["code"] for step in page.last("plan")["timeline"]["steps"]] == [step["code"] for step in hub.steps]
+    assert "trial 2 cannot be used: 7 samples were lost; it will be shown again" in hub.message
+    again = patient(block, None, repeat=True)  # the session was cut off after that
+    again.show(block, log)
+    assert [again.steps[k]["code"] for k in again.opening] == codes
+    # Too late for the last: the page may be behind it already.
+    for index in range(at + 3, len(hub.steps)):
+        hub.hear("stimulus", {"type": "step", "index": index, "hub_s": 100.0 + index}, page)
+    hub.spoil(100.0 + hub.opening[2], 101.0 + hub.opening[2], "a gap")
+    assert len(hub.opening) == 4
+    assert hub.message.endswith("a gap")
+
+
+def test_what_happens_is_said_in_the_operators_language(tmp_path):
+    from bciarena.live.notes import NOTE, told
+
+    hub, operator = patient(word_block("A"), tmp_path / "log.jsonl", language="zh"), Listener()
+    hub.join("operator", operator)
+    hub.hear("operator", {"type": "command", "name": "start"}, operator)
+    assert operator.last("status")["message"] == "还没有刺激页面：请先打开"
+    hub.hear("watcher", told("note", NOTE("lost_told", why=NOTE("lost", n=5, at=1.5))), operator)
+    assert operator.last("status")["message"] == "1.500 秒处丢失 5 个采样点；没有填补"
+    hub.hear("watcher", told("stream", NOTE("stream", name="amp", n=64, rate=250, unit="V")), operator)
+    assert operator.last("status")["stream"] == "amp：64 通道，250 Hz，V"
+    hub.hear("watcher", told("note", "words of an entry"), operator)
+    assert operator.last("status")["message"] == "words of an entry"
+    kept = [json.loads(line).get("text") for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert "5 samples were lost at 1.500 s; nothing was filled in" in kept  # logs are English
+
+
+def test_who_decodes_is_told_the_measured_rate():
+    hub, watcher, page = patient(word_block("A")), Listener(), Listener()
+    hub.hear("watcher", {"type": "subscribe"}, watcher)
+    assert watcher.last("screen") == {"type": "screen", "page": False, "refresh_hz": None}
+    hub.join("watcher", watcher)
+    hub.join("stimulus", page)
+    hub.hear("stimulus", {"type": "hello", "refresh_hz": 59.94}, page)
+    assert watcher.last("screen")["refresh_hz"] == 59.94

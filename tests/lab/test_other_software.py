@@ -92,7 +92,9 @@ def test_the_documented_snippet_marks_every_trial_at_a_frame(software, libraries
                 page.wait_for_timeout(50)
     assert [code for code, _ in codes] == [1, 1, 1], said
     if software == "lab.js":  # it says itself which frame it drew in
-        assert stamps == shown
+        late = [(at - frame) / (1e3 / 60) for at, frame in zip(stamps, shown, strict=True)]  # by a busy machine
+        assert late == pytest.approx([max(0, round(frames)) for frames in late], abs=0.05)
+        assert min(late) == pytest.approx(0, abs=0.05)
     else:  # drawn between frames: the next one shows it
         nexts = [next(frame for frame in frames if frame[1] > at) for at in shown]
         late = [(called - stamp) // (1e3 / 60) * 1e3 / 60 for stamp, called in nexts]  # by a busy machine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 
 import mne
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from bciarena.live.board import BoardClock
-from tests.live.test_faults import arena, grown, says
+from tests.live.test_faults import ARENA, arena, grown, says
 
 CHANNELS = 16  # of the synthetic board
 
@@ -26,7 +27,11 @@ def test_the_synthetic_board_is_recorded_and_opens_in_mne(tmp_path):
         ) as record:
             grown(out / "raw.f32")
             record.wait(60)
+        check = [*ARENA, "live", "check", "--challenge", "liveness", "--stream", name, "--once", "--json"]
+        told = json.loads(subprocess.run(check, capture_output=True, text=True, timeout=90).stdout)
     assert record.returncode == 0
+    assert set(told["ohms"]) == {"Z 1", "Z 2"}  # the synthetic board measures two, and does not say whose
+    assert all(value > 0 for value in told["ohms"].values())
     header = next((out / "bids").rglob("*.vhdr"))
     raw = mne.io.read_raw_brainvision(header, preload=True, verbose="error")
     assert raw.info["sfreq"] == 250

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 
 import numpy as np
 import pytest
 
+from bciarena.bench.parts import wait_for
 from bciarena.contests import rulebook
 from bciarena.errors import BadInput
 from bciarena.live.commands import play_out, record
@@ -98,6 +100,21 @@ def test_a_recording_whose_process_died_can_be_rescued(tmp_path):
         file.write(b"\x00" * 7)  # half a sample, as a crash leaves it
     (block,) = open_recording(rescue(tmp_path / "r")).subjects[0].blocks
     assert np.array_equal(block.eeg, np.arange(500.0).reshape(5, 100))
+
+
+def test_samples_reach_the_disk_itself_every_now_and_then(tmp_path, monkeypatch):
+    sizes, fsync = [], os.fsync
+
+    def synced(number):
+        fsync(number)
+        sizes.append(os.fstat(number).st_size)
+
+    monkeypatch.setattr("bciarena.live.recorder.os.fsync", synced)
+    recorder = Recorder(tmp_path / "r", BOOK, safe_s=0.01)
+    for n in (100, 50):
+        recorder.add(np.ones((5, n)), np.zeros(n, int))
+        wait_for(lambda: recorder.samples * 6 * 4 in sizes, 20, "what was added is on the disk")
+    recorder.finish()
 
 
 def test_a_full_disk_keeps_what_was_written(tmp_path):

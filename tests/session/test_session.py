@@ -19,6 +19,7 @@ from bciarena.contests import rulebook
 from bciarena.contests.spans import trial_spans
 from bciarena.lab.hub import CUT, kept_lines
 from bciarena.recording import open_recording
+from bciarena.runs import RunFolder
 from tests.browser import until
 from tests.lab.conftest import free_port
 
@@ -32,10 +33,26 @@ seed = 3
 out = "out"
 stream = "{stream}"
 lost_ms = {lost_ms}
+sandbox = "none"
+repeat_void = true
 [[part]]
 split = "test"
 blocks = [1, 2]
+entry = "{folder}/entry.py:Pure"
 options = {{ word = "HI" }}
+"""
+# What it says depends on the packet alone: whenever it is started, it says the same of the same samples.
+ENTRY = """
+class Pure:
+    def start(self, info):
+        with open("FOLDER/told.txt", "a") as file:
+            file.write(f"{info.get('refresh_hz')}\\n")
+
+    def run(self, packets):
+        for packet in packets:
+            number = int(abs(float(packet.data[0, 0])) * 1000)
+            if number % 40 == 0:
+                yield number // 40 % 40 + 1
 """
 pytestmark = pytest.mark.realtime
 
@@ -65,7 +82,8 @@ def subject_of(process):
 
 def test_starved_page_operators_pause_pulled_cable_and_a_killed_session(page, browser, tmp_path):
     plan, port = tmp_path / "plan.toml", free_port()
-    plan.write_text(PLAN.format(stream=f"session-{time.monotonic_ns()}", lost_ms=LOST_MS))
+    plan.write_text(PLAN.format(stream=f"session-{time.monotonic_ns()}", lost_ms=LOST_MS, folder=tmp_path))
+    (tmp_path / "entry.py").write_text(ENTRY.replace("FOLDER", str(tmp_path)))
     stage, data = f"http://127.0.0.1:{port}/stage", tmp_path / "out" / "data" / "test"
     with session(plan, port) as process:
         page.goto(stage)
@@ -107,6 +125,19 @@ def test_starved_page_operators_pause_pulled_cable_and_a_killed_session(page, br
     assert "void" in first[0]
     assert "lost" in second[0]
     assert second[1] == CUT
+    # What spoils a trial is shown again: void, a pulled cable, a killed session.
+    for block in blocks:
+        good = {span.code for span in trial_spans(BOOK, block) if span.opened not in block.invalid}
+        assert good == {8, 9}
+    assert [float(hz) > 20 for hz in (tmp_path / "told.txt").read_text().split()] == [True, True]  # twice started
+    # Played again from the recording, the entry says the same of both blocks, also of what came after it was killed.
+    live, again = RunFolder(tmp_path / "out" / "runs" / "test"), tmp_path / "again"
+    command = ["run", f"{tmp_path}/entry.py:Pure", "--challenge", BOOK.name, "--clock", "data", "--sandbox", "none"]
+    subprocess.run([*ARENA, *command, "--data", data, "--out", again], capture_output=True, check=True)
+    said, replayed = ([(line["block"], line["position"], line["value"]) for line in run.ledger().reports]
+                      for run in (live, RunFolder(again)))  # fmt: skip
+    assert {block for block, _, _ in said} == {1, 2}
+    assert said == replayed
     answers = subprocess.run(
         [*ARENA, "run", "@speller-baseline", "--data", data, "--clock", "data", "--json", "--sandbox", "none"],
         capture_output=True, text=True, check=True,

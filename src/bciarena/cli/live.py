@@ -31,12 +31,12 @@ def _wiring(wires: str, unit: str, keep_all: bool) -> Any:
 
 def _stop() -> Any:
     """An event that Ctrl-C and SIGTERM set, so that everything received is kept."""
-    import signal
     import threading
 
+    from bciarena.processes import set_by_signals
+
     event = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: event.set())
+    set_by_signals(event)
     return event
 
 

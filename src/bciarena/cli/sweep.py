@@ -121,8 +121,10 @@ def _play(cells: list[Cell], queue: Queue, place: Storage, slots: int) -> None:
     import signal
     import threading
 
+    from bciarena.processes import set_by_signals
+
     stop = threading.Event()
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = set_by_signals(stop)
     work = None
     if slots:
         from bciarena.jobs.local import LocalEngine

@@ -22,7 +22,6 @@ def main(
     ] = None,
 ) -> None:
     """Play queued jobs until stopped (Ctrl-C returns unfinished ones to the queue)."""
-    import signal
     import sys
 
     from bciarena.contests import known
@@ -33,6 +32,7 @@ def main(
     from bciarena.jobs.queue import Queue
     from bciarena.jobs.stores import open_storage
     from bciarena.jobs.work import Work
+    from bciarena.processes import set_by_signals
     from bciarena.sandbox import pinning
 
     known(*(contest or ()))
@@ -49,8 +49,7 @@ def main(
         place.trim(int(cache_gb * 1e9))
         runner = engines.make(engine, place, slots, address)
         work = Work(Queue(base), place, runner, say=say, once=once, lease_s=lease_s)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: work.stopping.set())
+        set_by_signals(work.stopping)
         places = f"database {db.shown(base)}, storage {place.shown}"
         say(f"{work.name}: {runner.slots} jobs at once ({runner.name}), {places}")
         if runner.name == "local":

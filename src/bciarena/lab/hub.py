@@ -15,7 +15,7 @@ from typing import Any
 
 from bciarena.contests import contest
 from bciarena.contests.trial import VOID
-from bciarena.lab.trials import onward, trials_of, with_repeat
+from bciarena.lab.trials import onward, repeat_at, trials_of, with_repeat
 from bciarena.protocol.timeline import Timeline
 from bciarena.words import LANGUAGES, Said, in_language, speaker
 
@@ -23,10 +23,11 @@ Send = Callable[[dict[str, Any]], None]
 ROLES = ("stimulus", "operator", "watcher")
 SHOWN = 12  # answers and messages an operator sees
 LOST_MS = 100.0  # a trial that lost more frames than this time holds is void
+LATEST_S = 0.5  # so long before the last trial's end a trial may still be put behind it
 SILENT_S = 2.0  # a running page that says nothing for so long is told to the operator
 COMMANDS = ("start", "pause", "resume", "abort", "patch")
 CUES = ("arrow", "figure")
-LASTING = ("step", "void")  # what a session that was cut off goes on from must survive a power cut
+LASTING = ("step", "void", "spoilt")  # what a session that was cut off goes on from must survive a power cut
 CUT = "the session was cut off"
 FLICKERS = ("flicker", "flash")
 SAY = speaker(Path(__file__).parent, "hub")
@@ -122,7 +123,7 @@ class Hub:
         self.read = self.confirmed = self.confirmed or self.virtual  # the subject has read the warning
         self._heard_s: float | None = None
         self._lock = threading.RLock()  # pages speak in the server's thread, a session in its own
-        self.intro = ""
+        self.intro, self.practice = "", False
         self.not_yet = ""  # why nothing may be started now
         self._begin(self.timeline)
 
@@ -130,24 +131,26 @@ class Hub:
         self.timeline, self.index, self.running, self.state = timeline, -1, False, "waiting"
         self.frames = self.dropped = 0
         self.void: dict[int, str] = {}  # trial, from 0, to why
+        self.spoilt: dict[int, str] = {}  # shown as planned, but not recorded well
         self.stamps.clear()
+        self._shown_s: dict[int, float] = {}  # step to the time of its frame
         self._plan([step.as_json() for step in timeline.steps])
         self.flickers = any(step["kind"] in FLICKERS for step in self.steps)
 
-    def show(self, timeline: Timeline, log: Path | None = None, intro: str = "") -> None:
+    def show(self, timeline: Timeline, log: Path | None = None, intro: str = "", practice: bool = False) -> None:
         """Go on with another block. What its log holds already was shown in an earlier sitting that was cut off."""
         with self._lock:
-            self.log, self.intro = None, intro
+            self.log, self.intro, self.practice = None, intro, practice
             self._begin(timeline)
             for line in kept_lines(log):
                 if line["type"] == "step":
                     self.index = line["index"]
-                elif line["type"] == "void":
-                    self._note_void(line["trial"] - 1, line["reason"])
+                elif line["type"] in ("void", "spoilt"):
+                    self._note(line["type"], line["trial"] - 1, line["reason"])
             cut = self._open_trial()
             self.log = log
             if cut is not None:
-                self._note_void(cut, CUT)
+                self._note("void", cut, CUT)
                 self._keep({"type": "void", "trial": cut + 1, "index": self.index, "reason": CUT, "hub_s": None})
             self.tell("stimulus", self._timeline())
             self.status()
@@ -207,8 +210,13 @@ class Hub:
         self.refused = None
         about = {"scale": message.get("scale"), "size": message.get("size")}
         self._keep({"type": "hello", "refresh_hz": self.refresh_hz, **about})
+        self.tell("watcher", self._screen())
         answer(self._timeline())
         self.status()
+
+    def _screen(self) -> dict[str, Any]:
+        """What is known of the subject's screen, for those who decode."""
+        return {"type": "screen", "page": bool(self.lines["stimulus"]), "refresh_hz": self.refresh_hz}
 
     def _timeline(self) -> dict[str, Any]:
         """The block as the page needs it."""
@@ -216,6 +224,7 @@ class Hub:
         trials = [[trial.begin, trial.opening, trial.close] for trial in self.trials]
         plan: dict[str, Any] = {"care": self.flickers and not self.read, "trials": trials, "onward": self.onward}
         plan |= {"lost_ms": self.lost_ms, "look": self.look, "intro": self.intro, "self_paced": self.self_paced}
+        plan["practice"] = self.practice
         return {"type": "timeline", "timeline": told, "from_step": self._resume_at(), **plan}
 
     def _on_ready(self, message: dict[str, Any], answer: Send) -> None:
@@ -303,10 +312,41 @@ class Hub:
         number = next((n for n, t in enumerate(self.trials) if t.begin <= self.index < t.close), None)
         return None if number in self.void else number
 
-    def _note_void(self, number: int, reason: str) -> None:
-        self.void[number] = reason
+    def _note(self, kind: str, number: int, reason: str) -> None:
+        """A trial is void or spoilt: it is shown again at the end, where that is asked for."""
+        (self.void if kind == "void" else self.spoilt)[number] = reason
         if self.repeat:
             self._plan(with_repeat(self.steps, self.trials, number))
+
+    def spoil(self, from_s: float, until_s: float, reason: str) -> None:
+        """The recording lacks something from one time to another: trials of that time cannot be used.
+
+        They are over, or will be: nothing on the screen changes, but they are shown again where void ones are.
+        """
+        with self._lock:
+            for number, trial in enumerate(self.trials):
+                if number in self.void or number in self.spoilt or trial.opening > self.index:
+                    continue
+                begin_s = self._shown_s.get(trial.opening)
+                end_s = next((at for k, at in self._shown_s.items() if k >= trial.close), float("inf"))
+                if begin_s is None or from_s > end_s or until_s < begin_s:
+                    continue
+                repeated = self.repeat and self._may_repeat()
+                self._keep({"type": "spoilt", "trial": number + 1, "reason": reason})
+                if repeated:
+                    self._note("spoilt", number, reason)
+                    self.tell("stimulus", self._timeline() | {"type": "plan"})
+                else:
+                    self.spoilt[number] = reason
+                self._say(SAY("spoilt_repeated" if repeated else "spoilt", n=number + 1, reason=reason))
+
+    def _may_repeat(self) -> bool:
+        """Whether a trial can still be put behind the last: the page must not be there already."""
+        place = repeat_at(self.steps, self.trials[-1])
+        if not self.running or self.index >= place:
+            return False
+        left_s = self.steps[self.index]["duration_s"] - (clock_s() - self._shown_s.get(self.index, clock_s()))
+        return self.index < place - 1 or left_s > LATEST_S
 
     def _make_void(self, reason: str, at_s: float) -> None:
         number = self._open_trial()
@@ -317,7 +357,7 @@ class Hub:
         told = {"type": "void", "trial": number + 1, "index": self.index, "reason": reason, "hub_s": at_s}
         self._keep(told)
         self.tell("watcher", told)
-        self._note_void(number, reason)
+        self._note("void", number, reason)
         if self.repeat:
             self.tell("stimulus", self._timeline() | {"type": "plan"})
         self._say(SAY("void_repeated" if self.repeat else "void", n=number + 1, reason=reason))
@@ -348,6 +388,7 @@ class Hub:
         if step["code"] and self.send_code:
             self.send_code(step["code"], hub_s)
         self.stamps.append(stamp)
+        self._shown_s[index] = hub_s
         self._keep(stamp | page | {"kind": step["kind"], "params": step["params"]})
         self.tell("watcher", stamp | {"step": step})
         self.status()
@@ -403,6 +444,7 @@ class Hub:
 
     def _on_subscribe(self, message: dict[str, Any], answer: Send) -> None:
         answer(self._timeline())
+        answer(self._screen())
 
     # -- what everyone hears -------------------------------------------------------------------------------------
 
@@ -444,7 +486,8 @@ class Hub:
                 "stream": self.stream,
                 "running": self.running,
                 "state": self.state,
-                "void": len(self.void),
+                "void": len(self.void) + len(self.spoilt),
+                "practice": self.practice,
                 "flickers": self.flickers,
                 "confirmed": self.confirmed,
             },

@@ -52,17 +52,18 @@ def onward(steps: Steps, trials: Sequence[Shown]) -> list[int]:
     return [next((k for k in stops if k > at), len(steps)) for at in range(len(steps))]
 
 
+def repeat_at(steps: Steps, trial: Shown) -> int:
+    """The step behind a trial and the rest that follows it."""
+    after = trial.close + 1
+    while after < len(steps) and steps[after]["kind"] in BETWEEN and not steps[after]["code"]:
+        after += 1
+    return min(after, len(steps))
+
+
 def with_repeat(steps: Steps, trials: Sequence[Shown], number: int) -> list[dict[str, Any]]:
     """The block with one of its trials shown once more behind the last."""
     trial, last = trials[number], trials[-1]
-
-    def stop(of: Shown) -> int:  # behind the rest that follows it
-        after = of.close + 1
-        while after < len(steps) and steps[after]["kind"] in BETWEEN and not steps[after]["code"]:
-            after += 1
-        return min(after, len(steps))
-
-    part, place = list(steps[trial.begin : stop(trial)]), stop(last)
+    part, place = list(steps[trial.begin : repeat_at(steps, trial)]), repeat_at(steps, last)
     begin_s = steps[place]["onset_s"] if place < len(steps) else steps[-1]["onset_s"] + steps[-1]["duration_s"]
     end_s = max(step["onset_s"] + step["duration_s"] for step in part)
     moved = [step | {"onset_s": step["onset_s"] - part[0]["onset_s"] + begin_s} for step in part]

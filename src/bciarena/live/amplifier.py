@@ -23,6 +23,8 @@ from bciarena.words import Said
 Array = NDArray[np.float64]
 PASS, STOP, DOWN_DB = 0.36, 0.64, 60.0
 """The anti-alias filter: passes up to 0.36 of the new rate, and what would fold below that is 60 dB down."""
+OHMS = {"ohm": 1.0, "ohms": 1.0, "ω": 1.0, "kohm": 1e3, "kohms": 1e3, "kiloohm": 1e3, "kiloohms": 1e3, "kω": 1e3}
+"""Units of impedances."""
 LEAST_UV, MOST_UV = 0.05, 2000.0
 """Spread of a scalp channel over two seconds: outside of this it is not EEG in microvolts."""
 
@@ -122,6 +124,12 @@ class Amplifier:
         self.book, self.name, self.tell = book, name, tell
         named = channels if any(channels) else ()
         self.rows = self._rows(named, count, wiring)
+        # LSL has no agreed place for impedances: channels whose type or unit says so.
+        kinds, measures = (told if len(told) == count else ("",) * count for told in (types, units))
+        self._ohms = {name: k for k, name in enumerate(named)
+                      if kinds[k].casefold() == "impedance" or measures[k].casefold() in OHMS}  # fmt: skip
+        self._ohm_factors = {name: OHMS.get(measures[k].casefold(), 1.0) for name, k in self._ohms.items()}
+        self.ohms: dict[str, float] = {}  # the newest of each
         self.absent = [k for k, row in enumerate(self.rows) if row < 0]
         self.scale, self.unit = self._scale(units, wiring)
         self.average = self._cap(named, types)
@@ -154,6 +162,8 @@ class Amplifier:
 
         There its last number is held: a filter or an average must not carry one bad sample everywhere.
         """
+        if data.shape[1]:
+            self.ohms = {name: float(data[row, -1]) * self._ohm_factors[name] for name, row in self._ohms.items()}
         data = data * self.scale[:, None] if self.scale.size > 1 else data * self.scale
         if self.average:
             with np.errstate(invalid="ignore"):

@@ -64,13 +64,17 @@ def stream_board(
         rows = BoardShim.get_eeg_channels(board_id)
         names = tuple(BoardShim.get_eeg_names(board_id))
         rate = BoardShim.get_sampling_rate(board_id)
+        ohm_rows = _resistances(BoardShim, BrainFlowError, board_id, rows)
         package_row = BoardShim.get_package_num_channel(board_id)
         board = BoardShim(board_id, parameters)
         board.prepare_session()
         board.start_stream()
     except BrainFlowError as error:
         raise BadInput(f"board {board_id}: {error}") from error
-    outlet, clock = EegOut(name, names, rate), BoardClock(rate)
+    same = len(rows) <= len(ohm_rows) <= len(rows) + 1  # one for each electrode, and the reference's behind them
+    ohms = tuple(f"Z {name}" for name in (*names, "REF"))[: len(ohm_rows)] if same else ()
+    ohms = ohms or tuple(f"Z {k}" for k in range(1, len(ohm_rows) + 1))
+    outlet, clock = EegOut(name, names, rate, ohms), BoardClock(rate)
     say(f"board {board_id}: {len(names)} channels at {rate} Hz; LSL stream {name!r}")
     until = time.monotonic() + seconds if seconds else None
     sent = 0
@@ -78,7 +82,7 @@ def stream_board(
         while not stop.wait(0.02) and (until is None or time.monotonic() < until):
             data = board.get_board_data()
             if data.shape[1]:
-                outlet.push(data[rows], clock.time_of_last(data[package_row], lsl.local_clock()))
+                outlet.push(data[[*rows, *ohm_rows]], clock.time_of_last(data[package_row], lsl.local_clock()))
                 sent += data.shape[1]
     finally:
         board.stop_stream()
@@ -87,3 +91,12 @@ def stream_board(
     if clock.lost_n:
         say(f"the board lost {clock.lost_n} samples by its own count")
     return sent
+
+
+def _resistances(shim: Any, missing: type[Exception], board_id: int, eeg: list[int]) -> list[int]:
+    """Rows with impedances in ohms; those that take the place of EEG, a mode of some boards, are not beside it."""
+    try:
+        rows: list[int] = list(shim.get_resistance_channels(board_id))
+    except missing:
+        return []
+    return [] if set(rows) & set(eeg) else rows

@@ -39,6 +39,7 @@ def watched(
     def run() -> None:
         while not stop.is_set():
             watch.add(source.read()[0])
+            watch.ohms = source.amplifier.ohms
         source.close()
 
     thread = threading.Thread(target=run, daemon=True)
@@ -57,7 +58,7 @@ def checked_once(watch: Watch, stop: threading.Event) -> dict[str, Any]:
 def told(watch: Watch) -> dict[str, Any]:
     """The signal's quality as plain values."""
     if not watch.ready:
-        return {"fit": False, "waiting": True, "channels": [], "bridged": [], "notes": watch.notes}
+        return {"fit": False, "waiting": True, "channels": [], "bridged": [], "ohms": {}, "notes": watch.notes}
     found = watch.quality()
     rows = [
         {"name": name, "spread_uv": round(float(spread), 2), "mains_uv": round(float(mains), 2), "faults": faults}
@@ -65,7 +66,9 @@ def told(watch: Watch) -> dict[str, Any]:
             watch.book.channels, found.spread_uv, found.mains_uv, found.faults, strict=True
         )
     ]
-    return {"fit": found.fit, "waiting": False, "channels": rows, "bridged": found.bridged, "notes": watch.notes}
+    ohms = {name: round(value) for name, value in watch.ohms.items() if np.isfinite(value)}
+    about = {"bridged": found.bridged, "ohms": ohms, "notes": watch.notes}
+    return {"fit": found.fit, "waiting": False, "channels": rows, **about}
 
 
 def places(book: Rulebook) -> dict[str, tuple[float, float]]:

@@ -32,6 +32,7 @@ from bciarena.runs.folder import LEDGER
 from bciarena.runs.playing import end_line, header_of, keep
 
 PAGE_END_S = 5.0
+MEASURE_S = 10.0  # a page that has just been opened looks at its screen for a second or so
 LINGER_S = 0.5  # an LSL stream that is closed takes with it what is still on its way, such as the last code
 RECORD_HOLD_S = 0.25  # nobody waits for a recorder: codes that come late still find their sample
 
@@ -135,6 +136,9 @@ def run_live(
     ended = threading.Event()
     page = LabPage(hub, ended.set, say)
     tell = Notes(say, page)
+    refresh_hz = page.refresh_hz(MEASURE_S)
+    if hub and refresh_hz is None:
+        say(NOTE("no_screen"))
     source, recorder = opened_stream(book, name, out, tell, page, wiring, subject, block, HOLD_S)
     packets = LivePackets(book, source, recorder, ended)
     if hub:
@@ -157,6 +161,7 @@ def run_live(
     with LedgerFile(out / LEDGER, tell) as file:
         ledger = Ledger(header, file)  # type: ignore[arg-type]  # it writes and flushes, which is all a ledger asks
         match = Match(book, packets, ledger, folder=folder, on_report=told)
+        match.info["refresh_hz"] = refresh_hz
         end = player(match)
         if end.verdict != "ok":
             why = end.reason.split(";")[0].splitlines()[0] if end.reason else end.verdict

@@ -72,10 +72,23 @@ class LabPage:
     def __init__(self, hub: str | None, stopped: Callable[[], None], say: Callable[[str], None]) -> None:
         self.shown: dict[str, Any] = {}
         self._stopped, self._say = stopped, say
-        self._over = threading.Event()
+        self._over, self._measured = threading.Event(), threading.Event()
+        self._screen: dict[str, Any] = {}
         self._line = HubLine(hub, self._heard) if hub else None
 
+    def refresh_hz(self, wait_s: float) -> float | None:
+        """What the stimulus page has measured; waited for where there is a page that measures, else None."""
+        if self._line is None:
+            return None
+        self._measured.wait(wait_s)
+        told = self._screen.get("refresh_hz")
+        return float(told) if isinstance(told, int | float) else None
+
     def _heard(self, message: dict[str, Any]) -> None:
+        if message.get("type") == "screen":
+            self._screen = message
+            if message.get("refresh_hz") or not message.get("page"):
+                self._measured.set()
         if message.get("type") == "stopped":
             self.shown = {"frames": message["frames"], "dropped_frames": message["dropped"]}
             self.shown["refresh_hz"] = message["refresh_hz"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,18 +26,21 @@ from bciarena.writing import whole_file
 
 RAW = "raw.f32"
 NOTED = "raw.jsonl"
+SAFE_S = 1.0  # what is older than this is on the disk itself: a power cut loses no more
 
 
 class Recorder:
     """Appends (channels + 1, n) to ``folder/raw.f32``, sample by sample; ``finish`` makes a data folder of it.
 
+    Samples are written as they come, so that the death of this process loses none, and brought to the disk itself every
+    ``safe_s``, so that a power cut loses that much at most; a thread of its own does it, because a disk may take long.
     What makes trials invalid goes to ``raw.jsonl``, line by line. With ``keep_all`` the data folder holds everything
     that was recorded, also what the contest's own recordings blank within trials; raw.f32 always does.
     """
 
     def __init__(
         self, folder: Path, book: Rulebook, subject: int = 1, block: int = 1, tell: Callable[[str], None] = print,
-        keep_all: bool = False,
+        keep_all: bool = False, safe_s: float = SAFE_S,
     ) -> None:  # fmt: skip
         self.tell = tell
         folder.mkdir(parents=True, exist_ok=True)
@@ -49,6 +54,22 @@ class Recorder:
         self._noted = open(folder / NOTED, "ab", buffering=0)  # noqa: SIM115
         self.samples = 0
         self.failed: str | None = None
+        self._closing = threading.Event()
+        self._keeper = threading.Thread(target=self._keep_safe, args=(safe_s,), daemon=True)
+        self._keeper.start()
+
+    def _keep_safe(self, every_s: float) -> None:
+        safe = -1
+        while not self._closing.wait(every_s):
+            if self.samples == safe or self.failed:
+                continue
+            safe = self.samples
+            try:
+                os.fsync(self._file.fileno())
+                os.fsync(self._noted.fileno())
+            except OSError as error:  # a disk that breaks; the samples may still be written
+                self.tell(NOTE("not_safe", why=error.strerror))
+                return
 
     def mark(self, line: dict[str, Any]) -> None:
         """Something that makes trials invalid (see `LiveIn.mark`)."""
@@ -73,6 +94,8 @@ class Recorder:
 
     def finish(self, side: dict[str, Any] | None = None) -> Path:
         """Close and write the block as contest layout and as BIDS; returns the data folder."""
+        self._closing.set()
+        self._keeper.join()
         self._file.close()
         self._noted.close()
         return rescue(self.folder, side)

@@ -115,6 +115,7 @@ class Watch:
     no_numbers: dict[str, int] = field(default_factory=dict)  # channel to the sample at which it last gave none
     samples: int = 0
     notes: list[str] = field(default_factory=list)
+    ohms: dict[str, float] = field(default_factory=dict)  # newest impedances, where the stream has any
 
     def __post_init__(self) -> None:
         self._ring = np.zeros((len(self.book.channels), round(KEPT_S * self.book.rate)))

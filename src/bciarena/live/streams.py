@@ -40,14 +40,14 @@ def need_lsl() -> Any:
 
 
 class EegOut:
-    """An EEG stream with its channel names and microvolts."""
+    """An EEG stream with its channel names and microvolts, and impedances in ohms behind them where there are any."""
 
-    def __init__(self, name: str, channels: tuple[str, ...], rate: int) -> None:
+    def __init__(self, name: str, channels: tuple[str, ...], rate: int, ohms: tuple[str, ...] = ()) -> None:
         lsl = need_lsl()
-        info = lsl.StreamInfo(name, "EEG", len(channels), rate, "float32", f"bciarena-{name}")
-        info.set_channel_names(list(channels))
-        info.set_channel_types("eeg")
-        info.set_channel_units("microvolts")
+        info = lsl.StreamInfo(name, "EEG", len(channels) + len(ohms), rate, "float32", f"bciarena-{name}")
+        info.set_channel_names([*channels, *ohms])
+        info.set_channel_types(["eeg"] * len(channels) + ["impedance"] * len(ohms))
+        info.set_channel_units(["microvolts"] * len(channels) + ["ohms"] * len(ohms))
         self._outlet = lsl.StreamOutlet(info, max_buffered=60)
 
     def push(self, eeg: NDArray[Any], last_s: float) -> None:
@@ -108,7 +108,8 @@ class LiveIn:
         Hears what happens: gaps, reconnects.
     mark : callable
         Hears what makes trials invalid: samples from ``sample`` to ``until`` and the ``reason``, with ``code`` where
-        it concerns that code alone; or a code without a sample, ``lost_at``.
+        it concerns that code alone; or a code without a sample, ``lost_at``. Where it lasted from one time to another
+        it has ``span_s``.
     """
 
     name: str
@@ -182,7 +183,7 @@ class LiveIn:
         self._pull_codes()
         piece = self._held.popleft()
         for gap in piece.gaps:
-            self._note_gap(gap)
+            self._note_gap(gap, float(piece.stamps[0]))
         codes = self._place(piece)
         self._note_bad(piece.stamps)
         if self._silent:
@@ -271,7 +272,7 @@ class LiveIn:
             self._silent = True
             self.tell(NOTE("stopped", s=QUIET_S))
 
-    def _note_gap(self, gap: Gap) -> None:
+    def _note_gap(self, gap: Gap, back_s: float) -> None:
         at_s = self.samples / self.book.rate
         if gap.jumped:
             why = NOTE("jumped", s=gap.seconds, at=at_s)
@@ -281,7 +282,8 @@ class LiveIn:
             self.lost_n += lost
             why = NOTE("lost", n=lost, at=at_s)
             self.tell(NOTE("lost_told", why=why))
-        self.mark({"sample": self.samples, "until": FOREVER if gap.jumped else self.samples, "reason": why})
+        span = {} if gap.jumped else {"span_s": (back_s - gap.seconds, back_s)}
+        self.mark({"sample": self.samples, "until": FOREVER if gap.jumped else self.samples, "reason": why, **span})
 
     def _note_bad(self, stamps: NDArray[np.float64]) -> None:
         """Channels without numbers among samples that are handed on now; a filter spreads them a little."""
@@ -292,7 +294,8 @@ class LiveIn:
         at_s = self.samples / self.book.rate
         for bad in now:
             first, last = np.searchsorted(stamps, [bad.first_s - wide_s, bad.last_s + wide_s + 1e-9])
-            line = {"sample": self.samples + int(first), "until": self.samples + int(last)}
+            line: dict[str, Any] = {"sample": self.samples + int(first), "until": self.samples + int(last)}
+            line["span_s"] = (bad.first_s, bad.last_s)
             self.mark(line | {"reason": f"{bad.channel} gave no numbers"})
         if names - self._bad_now:
             self.tell(NOTE("no_numbers", names=" ".join(sorted(names)), at=at_s))

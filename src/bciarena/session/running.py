@@ -57,7 +57,15 @@ class Headset(threading.Thread):
             book, plan.stream, folder, say, page, plan.wiring, plan.subject, block, 0.02 if decoder else HOLD_S
         )
         self.decoder, self.see, self.form = decoder, traces(book, page), form_of(book, plan.wiring)
+        self.source.mark = self._mark
+        self.hub, self.offset_s = hub, read_offset(plan.offset) if plan.offset else 0.0
         self.packet_n, self.until_s, self.cut = book.packet_n, float("inf"), threading.Event()
+
+    def _mark(self, line: dict[str, Any]) -> None:
+        self.recorder.mark(line)
+        if "span_s" in line:
+            first_s, last_s = (at_s - self.offset_s for at_s in line["span_s"])  # codes were sent later by the offset
+            self.hub.spoil(first_s, last_s, line["reason"])
 
     def run(self) -> None:
         while not self.cut.is_set() and (self.source.last_s or 0.0) < self.until_s:
@@ -199,7 +207,7 @@ def _play(plan: Plan, part: Part, hub: Hub, stop: threading.Event, say: Say) -> 
             decoder.start(hub.refresh_hz)
         try:
             if part.practice and not any(place.sittings() or place.done for place in places):
-                hub.show(practice(plan.timeline(part, part.blocks[0]), part.practice), intro=text)
+                hub.show(practice(plan.timeline(part, part.blocks[0]), part.practice), intro=text, practice=True)
                 hub.not_yet = ""
                 _wait_over(hub, stop)
             for number, place in enumerate(places, 1):
@@ -249,7 +257,8 @@ def _sit(
     if decoder:
         decoder.feed.end(headset.source.last_s or 0.0, number == len(part.blocks))
     place.join(plan.book)
-    say(f"{part.split} block {place.block}: recorded, {len(hub.void)} of {len(hub.trials)} trials void")
+    bad = len(hub.void) + len(hub.spoilt)
+    say(f"{part.split} block {place.block}: recorded, {bad} of {len(hub.trials)} trials cannot be used")
 
 
 def _wait_for_stream(name: str, stop: threading.Event) -> None:

@@ -1,9 +1,11 @@
 // The operator's page: commands, where the block is, what the stream looks like.
 import { Link } from "./link.js";
+import { NO_FONT, canWrite } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const say = JSON.parse($("words").textContent);
 const link = new Link("operator");
+$("no_font").textContent = canWrite(say.waiting) ? "" : NO_FONT;
 const windowS = 6;
 let trace = null;
 
@@ -20,7 +22,7 @@ link.on("status", (s) => {
   $("void").textContent = s.void;
   if ($("confirm")) $("confirm").checked = s.confirmed;
   $("refresh").textContent = s.refresh_hz ? `${s.refresh_hz.toFixed(2)} Hz` : "–";
-  $("trial").textContent = s.trials ? `${s.trial} / ${s.trials}` : "–";
+  $("trial").textContent = s.practice ? say.practice : s.trials ? `${s.trial} / ${s.trials}` : "–";
   $("now").textContent = say[s.now] ?? s.now ?? "–";
   $("next").textContent = s.next ?? "–";
   $("dropped").textContent = s.dropped;

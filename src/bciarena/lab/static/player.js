@@ -66,6 +66,7 @@ export class Player {
     this.stage.message(this.notice ?? (message.self_paced ? SAID.press_start : null));
     this.care(message.care);
     this.intro(message.intro);
+    document.getElementById("practice").hidden = !message.practice;
     document.body.style.setProperty("--text", `${textSize(this.stage, 0.026 * window.innerHeight)}px`);
     const reason = refusal(this.refreshHz ?? 60, wanted, SAID.too_slow);
     this.stage.begin?.(this.timeline, this);

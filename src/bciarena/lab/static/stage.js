@@ -1,10 +1,8 @@
 // Starts the player on the contest's own stage, and watches the page for what would spoil a trial.
 import { Link } from "./link.js";
 import { Player, measureRefresh } from "./player.js";
-import { SAID, canWrite } from "./words.js";
+import { NO_FONT, SAID, canWrite } from "./words.js";
 
-// In English, of which there is always a font.
-const NO_FONT = "this machine has no font for the words of this page (Debian: apt install fonts-noto-cjk)";
 const canvas = document.getElementById("stage");
 const { Stage } = await import(document.body.dataset.stage);
 const stage = new Stage(canvas);
@@ -27,7 +25,10 @@ if (seen) {
   link.when(() => link.send(seen));
 }
 // No font, no words: a subject would read boxes.
-if (!canWrite(SAID.waiting)) link.when(() => player.disturbed(NO_FONT));
+if (!canWrite(SAID.waiting)) {
+  player.notice ??= NO_FONT;
+  link.when(() => player.disturbed(NO_FONT));
+}
 
 canvas.addEventListener("dblclick", () => document.documentElement.requestFullscreen?.());
 window.addEventListener("keydown", (event) => { if (!event.repeat) player.key(); });

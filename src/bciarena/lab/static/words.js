@@ -8,7 +8,12 @@ export const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => 
 // A line of text on a dark plate, large enough to read from a metre.
 export function plate(pen, text, x, y, size, colour = "#e6edf3") {
   if (!text) return;
-  pen.font = `600 ${size}px system-ui, "Noto Sans CJK SC", sans-serif`;
+  const font = (px) => `600 ${px}px system-ui, "Noto Sans CJK SC", sans-serif`;
+  pen.font = font(size);
+  const most = pen.canvas.clientWidth * 0.96; // a long sentence is written smaller, not cut
+  const share = pen.canvas.clientWidth ? Math.min(1, most / (pen.measureText(text).width + size * 1.4)) : 1;
+  size *= share;
+  pen.font = font(size);
   pen.textAlign = "center";
   pen.textBaseline = "middle";
   const width = pen.measureText(text).width + size * 1.4;
@@ -20,6 +25,9 @@ export function plate(pen, text, x, y, size, colour = "#e6edf3") {
   pen.fillText(text, x, y + size * 0.05);
   pen.textBaseline = "alphabetic";
 }
+
+// In English, of which there is always a font.
+export const NO_FONT = "this machine has no font for the words of this page (Debian: apt install fonts-noto-cjk)";
 
 // Whether there is a font for a text: letters without one are all drawn as the same box.
 export function canWrite(text) {

@@ -82,6 +82,9 @@ function show(state, scale) {
     .filter(([, names]) => names.length).map(([kind, names]) => `${words[kind]}: ${names.join(" ")}`);
   if (state.bridged.length) wrong.push(`${words.bridged}: ${state.bridged.map((pair) => pair.join("–")).join(" ")}`);
   listed("wrong", wrong.length || state.waiting ? wrong : [words.nothing]);
+  const ohms = Object.entries(state.ohms).map(([name, ohm]) => `${name}: ${(ohm / 1000).toFixed(1)} kΩ`);
+  document.getElementById("impedance").hidden = !ohms.length;
+  listed("ohms", ohms);
   listed("notes", state.notes.slice().reverse());
   if (state.waiting) return;
   drawTraces(state, scale);
