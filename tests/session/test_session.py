@@ -17,7 +17,9 @@ import pytest
 from bciarena.bench.parts import listening, wait_for
 from bciarena.contests import rulebook
 from bciarena.contests.spans import trial_spans
-from bciarena.lab.hub import CUT, kept_lines
+from bciarena.lab.hub import CUT
+from bciarena.lab.told import kept_lines
+from bciarena.live.streams import LATE_S
 from bciarena.recording import open_recording
 from bciarena.runs import RunFolder
 from tests.browser import until
@@ -165,7 +167,11 @@ def marked_by_the_log(block, log):
             late = np.diff(seen)[np.diff(seen) > 0.025] - 1 / 60
             assert 1e3 * late.sum() <= LOST_MS + 20
             valid.append((span, step))
+    # Beside an entry that waits for samples a code may come late, by the machine's fault: it is told, and by how much.
+    late = any("ms after its sample" in line.get("text", "") for line in log)
     for (one, shown), (other, later) in itertools.pairwise(valid):
         if later["hub_s"] - shown["hub_s"] < 12:  # nothing between them: samples and frames tell the same time
-            assert (other.opened - one.opened) / BOOK.rate == pytest.approx(later["hub_s"] - shown["hub_s"], abs=0.02)
+            assert (other.opened - one.opened) / BOOK.rate == pytest.approx(
+                later["hub_s"] - shown["hub_s"], abs=0.02 + late * LATE_S
+            )
     return len(valid)

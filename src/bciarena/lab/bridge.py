@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI, WebSocket, WebSocketDisconnect
 from fastapi.responses import FileResponse
 
-from bciarena.lab.hub import clock_s
+from bciarena.lab.course import clock_s
 
 STATIC = Path(__file__).parent / "static"
 HERE = frozenset({"localhost", "127.0.0.1", "::1"})

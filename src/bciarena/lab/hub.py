@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import threading
 import time
@@ -15,15 +14,16 @@ from typing import Any
 
 from bciarena.contests import contest
 from bciarena.contests.trial import VOID
-from bciarena.lab.trials import onward, repeat_at, trials_of, with_repeat
+from bciarena.lab.course import Course, clock_s
+from bciarena.lab.told import kept_lines, sentence
+from bciarena.lab.told import number as number_of
 from bciarena.protocol.timeline import Timeline
-from bciarena.words import LANGUAGES, Said, in_language, speaker
+from bciarena.words import in_language, speaker
 
 Send = Callable[[dict[str, Any]], None]
 ROLES = ("stimulus", "operator", "watcher")
 SHOWN = 12  # answers and messages an operator sees
 LOST_MS = 100.0  # a trial that lost more frames than this time holds is void
-LATEST_S = 0.5  # so long before the last trial's end a trial may still be put behind it
 SILENT_S = 2.0  # a running page that says nothing for so long is told to the operator
 COMMANDS = ("start", "pause", "resume", "abort", "patch")
 CUES = ("arrow", "figure")
@@ -35,37 +35,8 @@ WHY = {key: SAY(f"why_{key.split()[-1]}") for key in ("finished", "aborted", "st
 """Why a page stopped, in its own word."""
 
 
-def clock_s() -> float:
-    """The hub's clock, the same as LSL's on this machine: monotonic seconds."""
-    return time.monotonic()
-
-
-def kept_lines(log: Path | None) -> list[dict[str, Any]]:
-    """The lines of a log; what was cut off in the middle of a line is left out."""
-    if log is None or not log.is_file():
-        return []
-    return [json.loads(line) for line in log.read_bytes().rpartition(b"\n")[0].splitlines()]
-
-
-def _number(told: Any, otherwise: float) -> float:
-    """A finite number of a page's message, whatever stands there."""
-    try:
-        number = float(told)
-    except (TypeError, ValueError, OverflowError):
-        return otherwise
-    return number if math.isfinite(number) else otherwise
-
-
-def _sentence(message: dict[str, Any], most: int) -> str:
-    """What someone has to say, in every language in which it came."""
-    text, told = str(message.get("text"))[:most], message.get("texts")
-    if not isinstance(told, dict):
-        return text
-    return Said({language: str(told.get(language) or text)[:most] for language in LANGUAGES})
-
-
 @dataclass
-class Hub:
+class Hub(Course):
     """One block being shown.
 
     Parameters
@@ -128,13 +99,10 @@ class Hub:
         self._begin(self.timeline)
 
     def _begin(self, timeline: Timeline) -> None:
-        self.timeline, self.index, self.running, self.state = timeline, -1, False, "waiting"
+        self.timeline, self.running, self.state = timeline, False, "waiting"
         self.frames = self.dropped = 0
-        self.void: dict[int, str] = {}  # trial, from 0, to why
-        self.spoilt: dict[int, str] = {}  # shown as planned, but not recorded well
         self.stamps.clear()
-        self._shown_s: dict[int, float] = {}  # step to the time of its frame
-        self._plan([step.as_json() for step in timeline.steps])
+        self._set_out([step.as_json() for step in timeline.steps])
         self.flickers = any(step["kind"] in FLICKERS for step in self.steps)
 
     def show(self, timeline: Timeline, log: Path | None = None, intro: str = "", practice: bool = False) -> None:
@@ -145,7 +113,7 @@ class Hub:
             for line in kept_lines(log):
                 if line["type"] == "step":
                     self.index = line["index"]
-                elif line["type"] in ("void", "spoilt"):
+                elif line["type"] == "void" or (line["type"] == "spoilt" and line["again"]):
                     self._note(line["type"], line["trial"] - 1, line["reason"])
             cut = self._open_trial()
             self.log = log
@@ -154,12 +122,6 @@ class Hub:
                 self._keep({"type": "void", "trial": cut + 1, "index": self.index, "reason": CUT, "hub_s": None})
             self.tell("stimulus", self._timeline())
             self.status()
-
-    def _plan(self, steps: list[dict[str, Any]]) -> None:
-        self.steps = steps
-        self.trials = trials_of(steps, self._opens)
-        self.opening = [trial.opening for trial in self.trials]
-        self.onward = onward(steps, self.trials)
 
     def join(self, role: str, send: Send) -> None:
         """Someone connects; a second stimulus page takes the first one's place."""
@@ -206,7 +168,7 @@ class Hub:
         answer({"type": "pong", "page_ms": message.get("page_ms", 0), "hub_s": clock_s()})
 
     def _on_hello(self, message: dict[str, Any], answer: Send) -> None:
-        self.refresh_hz = _number(message.get("refresh_hz"), 0.0) or 60.0
+        self.refresh_hz = number_of(message.get("refresh_hz"), 0.0) or 60.0
         self.refused = None
         about = {"scale": message.get("scale"), "size": message.get("size")}
         self._keep({"type": "hello", "refresh_hz": self.refresh_hz, **about})
@@ -235,8 +197,8 @@ class Hub:
 
     def _on_measured(self, message: dict[str, Any], answer: Send) -> None:
         """The page has looked at its screen for longer than it does before a block."""
-        self.refresh_hz = _number(message.get("refresh_hz"), 0.0) or 60.0
-        jitter, late = _number(message.get("jitter_ms"), 0.0), str(message.get("late"))[:20]
+        self.refresh_hz = number_of(message.get("refresh_hz"), 0.0) or 60.0
+        jitter, late = number_of(message.get("jitter_ms"), 0.0), str(message.get("late"))[:20]
         self._keep({"type": "measured", **{k: message.get(k) for k in ("refresh_hz", "jitter_ms", "late", "frames")}})
         frames = str(message.get("frames"))[:20]
         self._say(SAY("measured", hz=self.refresh_hz, jitter=jitter, late=late, frames=frames))
@@ -305,18 +267,7 @@ class Hub:
 
     def _on_void(self, message: dict[str, Any], answer: Send) -> None:
         """The page could not show a trial as planned."""
-        self._make_void(str(message.get("reason"))[:200], _number(message.get("hub_s"), 0.0) or clock_s())
-
-    def _open_trial(self) -> int | None:
-        """The trial on the screen, from 0; None between trials, and where it is void already."""
-        number = next((n for n, t in enumerate(self.trials) if t.begin <= self.index < t.close), None)
-        return None if number in self.void else number
-
-    def _note(self, kind: str, number: int, reason: str) -> None:
-        """A trial is void or spoilt: it is shown again at the end, where that is asked for."""
-        (self.void if kind == "void" else self.spoilt)[number] = reason
-        if self.repeat:
-            self._plan(with_repeat(self.steps, self.trials, number))
+        self._make_void(str(message.get("reason"))[:200], number_of(message.get("hub_s"), 0.0) or clock_s())
 
     def spoil(self, from_s: float, until_s: float, reason: str) -> None:
         """The recording lacks something from one time to another: trials of that time cannot be used.
@@ -324,29 +275,15 @@ class Hub:
         They are over, or will be: nothing on the screen changes, but they are shown again where void ones are.
         """
         with self._lock:
-            for number, trial in enumerate(self.trials):
-                if number in self.void or number in self.spoilt or trial.opening > self.index:
-                    continue
-                begin_s = self._shown_s.get(trial.opening)
-                end_s = next((at for k, at in self._shown_s.items() if k >= trial.close), float("inf"))
-                if begin_s is None or from_s > end_s or until_s < begin_s:
-                    continue
+            for number in self._hit(from_s, until_s):
                 repeated = self.repeat and self._may_repeat()
-                self._keep({"type": "spoilt", "trial": number + 1, "reason": reason})
+                self._keep({"type": "spoilt", "trial": number + 1, "reason": reason, "again": repeated})
                 if repeated:
                     self._note("spoilt", number, reason)
                     self.tell("stimulus", self._timeline() | {"type": "plan"})
                 else:
                     self.spoilt[number] = reason
                 self._say(SAY("spoilt_repeated" if repeated else "spoilt", n=number + 1, reason=reason))
-
-    def _may_repeat(self) -> bool:
-        """Whether a trial can still be put behind the last: the page must not be there already."""
-        place = repeat_at(self.steps, self.trials[-1])
-        if not self.running or self.index >= place:
-            return False
-        left_s = self.steps[self.index]["duration_s"] - (clock_s() - self._shown_s.get(self.index, clock_s()))
-        return self.index < place - 1 or left_s > LATEST_S
 
     def _make_void(self, reason: str, at_s: float) -> None:
         number = self._open_trial()
@@ -381,10 +318,10 @@ class Hub:
             return
         self.index = index
         step = self.steps[index]
-        hub_s = _number(message.get("hub_s"), 0.0) or clock_s()
+        hub_s = number_of(message.get("hub_s"), 0.0) or clock_s()
         stamp = {"type": "step", "index": index, "code": step["code"], "hub_s": hub_s}
         # The page's own time names the frame exactly; the hub's is known to within ``clock_ms``.
-        page = {key: _number(message.get(key), 0.0) or None for key in ("page_ms", "clock_ms")}
+        page = {key: number_of(message.get(key), 0.0) or None for key in ("page_ms", "clock_ms")}
         if step["code"] and self.send_code:
             self.send_code(step["code"], hub_s)
         self.stamps.append(stamp)
@@ -395,16 +332,16 @@ class Hub:
 
     def _on_frames(self, message: dict[str, Any], answer: Send) -> None:
         told = message.get("intervals_ms")
-        intervals = [_number(value, 0.0) for value in told[:1000]] if isinstance(told, list) else []
+        intervals = [number_of(value, 0.0) for value in told[:1000]] if isinstance(told, list) else []
         self.frames += len(intervals)
-        self.dropped = int(_number(message.get("dropped"), self.dropped))
+        self.dropped = int(number_of(message.get("dropped"), self.dropped))
         # Time of the frame before the first interval: every frame's time follows.
-        begin = {key: _number(message.get(key), 0.0) or None for key in ("from_s", "from_ms")}
+        begin = {key: number_of(message.get(key), 0.0) or None for key in ("from_s", "from_ms")}
         self._keep({"type": "frames", **begin, "intervals_ms": intervals, "dropped": self.dropped})
         self.status()
 
     def _on_stopped(self, message: dict[str, Any], answer: Send) -> None:
-        self.dropped = int(_number(message.get("dropped"), self.dropped))
+        self.dropped = int(number_of(message.get("dropped"), self.dropped))
         why = str(message.get("why"))[:40]
         told = WHY.get(why, why)
         self._stop(why if why in ("finished", "aborted") else "stopped", told)
@@ -431,13 +368,13 @@ class Hub:
         self._keep({"type": "shown", **{key: message.get(key) for key in ("value", "sample_s", "hub_s")}})
 
     def _on_note(self, message: dict[str, Any], answer: Send) -> None:
-        self._say(_sentence(message, 300))
+        self._say(sentence(message, 300))
 
     def _on_traces(self, message: dict[str, Any], answer: Send) -> None:
         self.tell("operator", message)
 
     def _on_stream(self, message: dict[str, Any], answer: Send) -> None:
-        text = _sentence(message, 300)
+        text = sentence(message, 300)
         self.stream = in_language(text, self.language)
         self._keep({"type": "stream", "text": text})
         self.status()
@@ -447,15 +384,6 @@ class Hub:
         answer(self._screen())
 
     # -- what everyone hears -------------------------------------------------------------------------------------
-
-    @property
-    def trial(self) -> int:
-        """The trial that was opened last, from 1; 0 before the first."""
-        return sum(opened <= self.index for opened in self.opening)
-
-    def _resume_at(self) -> int:
-        """Where a page that comes back goes on: with the next trial that was not begun."""
-        return 0 if self.index < 0 else self.onward[self.index]
 
     def _named(self, code: int) -> str:
         return self.names.get(code) or str(code)
