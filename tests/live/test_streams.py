@@ -92,7 +92,7 @@ def test_a_stream_that_is_not_there_or_not_fitting_is_told(name):
 
 
 def test_a_recording_whose_process_died_can_be_rescued(tmp_path):
-    recorder = Recorder(tmp_path / "r", BOOK)
+    recorder = Recorder(tmp_path / "r", BOOK, safe_s=1e6)
     recorder.add(np.arange(500.0).reshape(5, 100), np.zeros(100, int))
     recorder._file.close()
     recorder._noted.close()
@@ -125,7 +125,7 @@ def test_a_full_disk_keeps_what_was_written(tmp_path):
         def close(self):
             pass
 
-    recorder = Recorder(tmp_path / "r", BOOK)
+    recorder = Recorder(tmp_path / "r", BOOK, safe_s=1e6)
     recorder.add(np.ones((5, 50)), np.zeros(50, int))
     recorder._file.close()
     recorder._file = Full()
