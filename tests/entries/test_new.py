@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -121,6 +122,18 @@ def test_the_speller_sample_answers(tmp_path: Path) -> None:
         result = run_match(book, tiny_recording(book), player, clock="data")
     assert result["metrics"]["accuracy"] == 1
     assert result["metrics"]["fpr"] == 0
+
+
+@pytest.mark.parametrize("challenge", CHALLENGES)
+def test_the_practice_set_can_be_asked_for(
+    tmp_path: Path, challenge: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its words are understood: what stands in the way is a folder that is not empty."""
+    write_starter(rulebook(challenge), tmp_path / "e")
+    text = (tmp_path / "e" / "Framework" / "practice.py").read_text()
+    words = ast.literal_eval(re.search(r"^SIMULATE = (.*)$", text, re.M)[1])
+    assert main(["simulate", *words, "--out", str(tmp_path / "e")]) == 2
+    assert "is not empty" in capsys.readouterr().err
 
 
 def test_main_without_data_says_so(tmp_path: Path) -> None:

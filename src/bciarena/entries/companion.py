@@ -89,7 +89,8 @@ def _words(rulebook: Rulebook) -> dict[str, str]:
     """What replaces the marks in the templates."""
     simulate = [rulebook.name, "--seed", str(SEED)]
     practice = protocol_of(rulebook.name).practice if contest(rulebook).has("protocol.py") else {}
-    simulate += [word for option, value in practice.items() for word in (f"--{option}", str(value))]
+    for option, value in practice.items():
+        simulate += [f"--{'' if value else 'no-'}{option}"] if isinstance(value, bool) else [f"--{option}", str(value)]
     return {
         "__CHALLENGE__": rulebook.name,
         "__ID__": rulebook.id,

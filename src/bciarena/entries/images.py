@@ -83,8 +83,9 @@ def attempts(python: str, lines: list[str], image: Image | None, modules: frozen
     versions: dict[str, str] = {canonicalize_name(Requirement(line).name): line for line in fill}
     fill = [line for name, line in versions.items() if name not in asked]
     tools = [SETUPTOOLS] if number < NO_SETUPTOOLS and "setuptools" not in asked else []
-    first = Attempt((*lines, *fill, *tools), tuple(_caps([*lines, *fill], number, versions)))
-    plain = Attempt((*lines, *(name for name in versions if name not in asked), *tools))
+    ours = names([*fill, *tools])
+    first = Attempt((*lines, *fill, *tools), tuple(_caps([*lines, *fill], number, versions)), ours)
+    plain = Attempt((*lines, *(name for name in versions if name not in asked), *tools), ours=ours)
     return [first] if plain == first else [first, plain]
 
 

@@ -34,15 +34,17 @@ if TYPE_CHECKING:
 INSTALL_LIMIT_S = 3600.0
 MOST_MIB = 24 << 10  # wheels, what is unpacked of them, and pip's own copies
 MOST_FILES = 300_000
+NO_INDEX = "not among the wheels of this machine, which asks no index; arena env import adds some"
 LOW_MIB = 64  # less room than this after a failure: the disk was full
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """Lines to install, and caps on whatever comes along with them."""
+    """Lines to install, and caps on whatever comes along with them; ``ours``: names that nobody's list asks for."""
 
     lines: tuple[str, ...]
     caps: tuple[str, ...] = ()
+    ours: frozenset[str] = frozenset()
 
 
 def install(
@@ -60,7 +62,7 @@ def install(
     """
     index = Index(pips_settings(base.executable), on_progress)
     done, left = _tried(base, index, attempts, place, boxed), dict[str, str]()
-    if done.code == UNMET and not index.trouble:
+    if done.code == UNMET and index.settings.indexes and not index.trouble:
         unusable = (
             (line, why_not(index, line, base.version)) for line in attempts[-1].lines if canonical(line) in spare
         )
@@ -149,6 +151,10 @@ def _explain(base: Found, index: Index, attempt: Attempt, place: Path, code: int
         raise EntryFailed(
             "import_error", f"its requirements cannot be installed: {words}: only packages of the index are"
         )
+    if not index.settings.indexes:
+        absent = [name for name in attempt.ours if not index.files(name)]
+        if absent:
+            raise Fault(f"libraries cannot be installed: {', '.join(sorted(absent))}: {NO_INDEX}")
     found = [words for line in attempt.lines if (words := why_not(index, line, base.version))]
     if not found:
         said = [line.removeprefix("ERROR:").strip() for line in tail.splitlines() if line.startswith("ERROR:")]
@@ -163,7 +169,7 @@ def why_not(index: Index, line: str, python: str) -> str:
     one = Requirement(line)
     files = index.files(one.name)
     if not files:
-        return f"{one.name}: the index has no package of this name"
+        return f"{one.name}: {'the index has no package of this name' if index.settings.indexes else NO_INDEX}"
     versions = {file: version for file in files if (version := _version(file))}
     fitting = [file for file, version in versions.items() if one.specifier.contains(version, prereleases=True)]
     if not fitting:
