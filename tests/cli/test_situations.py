@@ -152,6 +152,13 @@ def test_links_are_followed_in_train_as_in_run(tmp_path, entry, data) -> None:
     assert main(["run", entry, *options]) == 0
 
 
+def test_a_refusal_names_the_folder_with_links(tmp_path, data, capsys) -> None:
+    (tmp_path / "sets").mkdir()
+    os.symlink(data, tmp_path / "sets" / "train")
+    said = told(capsys, ["train", "@imagery-baseline", "--data", str(tmp_path / "sets"), "--out", str(tmp_path / "m")])
+    assert said.startswith(f"arena: {tmp_path / 'sets'}: the entry's training refused this data: '{tmp_path / 'sets'}: ")
+
+
 def test_a_folder_of_another_challenge(tmp_path, entry, capsys) -> None:
     book = rulebook("speller")
     folder = write_folder(book, tmp_path / "s", [(9000, {500: 8, 2500: 9, 4500: 101, 6500: 33})])

@@ -65,14 +65,21 @@ def train_boxed(
         work.mkdir()
         bounds = replace(limits or PLENTY, file_mib=1024)
         with Box(package, interpreter, sandbox, bounds, data=shown, out=work) as box:
-            _run(box, rulebook, budget_s, on_output, shown, work)
+            _run(box, rulebook, budget_s, on_output, data, shown, work)
         return _bring_home(work, out)
 
 
 def _run(
-    box: Box, rulebook: Rulebook, budget_s: float, on_output: Callable[[bytes], None], data: Path, work: Path
+    box: Box,
+    rulebook: Rulebook,
+    budget_s: float,
+    on_output: Callable[[bytes], None],
+    data: Path,
+    shown: Path,
+    work: Path,
 ) -> None:
-    where = (str(bwrap.DATA), str(bwrap.OUT)) if box.sandbox == "bwrap" else (str(data.resolve()), str(work))
+    """Train on ``shown``, which is ``data`` or made of it."""
+    where = (str(bwrap.DATA), str(bwrap.OUT)) if box.sandbox == "bwrap" else (str(shown.resolve()), str(work))
     info = entry_info(rulebook) | {
         "truth": {str(code): text for code, text in rulebook.truth.items()},
         "idle": sorted(rulebook.idle),
