@@ -156,7 +156,9 @@ def test_a_refusal_names_the_folder_with_links(tmp_path, data, capsys) -> None:
     (tmp_path / "sets").mkdir()
     os.symlink(data, tmp_path / "sets" / "train")
     said = told(capsys, ["train", "@imagery-baseline", "--data", str(tmp_path / "sets"), "--out", str(tmp_path / "m")])
-    assert said.startswith(f"arena: {tmp_path / 'sets'}: the entry's training refused this data: '{tmp_path / 'sets'}: ")
+    assert said.startswith(
+        f"arena: {tmp_path / 'sets'}: the entry's training refused this data: '{tmp_path / 'sets'}: "
+    )
 
 
 def test_a_folder_of_another_challenge(tmp_path, entry, capsys) -> None:

@@ -125,9 +125,7 @@ def test_the_speller_sample_answers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("challenge", CHALLENGES)
-def test_the_practice_set_can_be_asked_for(
-    tmp_path: Path, challenge: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_practice_set_can_be_asked_for(tmp_path: Path, challenge: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Its words are understood: what stands in the way is a folder that is not empty."""
     write_starter(rulebook(challenge), tmp_path / "e")
     text = (tmp_path / "e" / "Framework" / "practice.py").read_text()

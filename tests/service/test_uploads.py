@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from html import unescape
 
 import pytest
 
@@ -49,6 +50,28 @@ def test_every_problem_stands_on_a_line_and_a_remedy_once(sqlite_town) -> None:
     assert "arena check --fix" in said[3]
     old = packed({"Algorithm/AlgorithmImplementMI.pyc": (3394).to_bytes(2, "little") + b"\r\n" + bytes(12)})
     assert "it is for Python 3.7; entries run in 3.8" in ann.api("PUT", f"/entries/{entry}/versions", content=old).text
+
+
+def test_a_reader_of_chinese_is_told_in_chinese(sqlite_town) -> None:
+    """Not the frame alone: every problem that was found in the box, and an archive that is none."""
+    ann = sqlite_town.person("ann")
+    _, entry = team_with_entry(ann)
+    ann.http.headers["accept-language"] = "zh-CN"
+    broken = {
+        "Algorithm/AlgorithmImplementMI.py": MI.replace("pass", "return (1"),
+        "requirements.txt": "--index-url http://example.org\nscipy\n",
+    }
+
+    def told(raw: bytes) -> str:
+        answer = ann.post(f"/entries/{entry}/versions", files={"package": ("x.zip", raw)})
+        assert answer.status_code == 422
+        return unescape(answer.text)
+
+    said = told(packed(broken))
+    assert "Algorithm/AlgorithmImplementMI.py 第 3 行：" in said
+    assert "依赖清单：requirements.txt 第 1 行：'--index-url http://example.org' 是选项；只接受包名与版本" in said
+    assert "upload：不是 .zip 或 .tar.gz 压缩包；请用 arena pack 打包" in told(b"Rar!\x1a\x07")
+    assert "此程序包中没有用于 imagery/1 的类" in told(packed({"Algorithm/a.py": "class X:\n    pass\n"}))
 
 
 def test_the_class_that_plays_can_be_named(sqlite_town) -> None:

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
+from bciarena.entries.telling import tell
 from bciarena.errors import BadInput
 from bciarena.plaintext import is_plain, one_line
 
@@ -33,7 +34,7 @@ CHUNK_BYTES = 1 << 18
 
 class _Member(NamedTuple):
     name: str
-    kind: str  # "file", "folder", or what makes it unusable
+    kind: str  # "file", "folder", or what makes it unusable: "link", "special", "password"
     open: Callable[[], IO[bytes] | None]
 
 
@@ -51,23 +52,20 @@ def unpack(path: Path, target: Path) -> int:
     """
     size = path.stat().st_size
     if size > MAX_ARCHIVE_BYTES:
-        raise BadInput(f"{path.name}: has {size >> 20} MiB; an upload may have {MAX_ARCHIVE_BYTES >> 20} MiB")
+        raise BadInput(tell("archive.large", name=path.name, size=size >> 20, most=MAX_ARCHIVE_BYTES >> 20))
     if not is_archive(path):
-        raise BadInput(f"{path.name}: is neither a .zip nor a .tar.gz archive; pack the entry with arena pack")
+        raise BadInput(tell("archive.kind", name=path.name))
     try:
         _look_over(path.name, _members(path))
         return _write_all(path.name, _members(path), size, target)
     except BadInput:
         raise
     except NotImplementedError as error:
-        raise BadInput(
-            f"{path.name}: uses a compression that is not supported ({one_line(str(error), 200)}); pack it again"
-        ) from error
+        raise BadInput(tell("archive.compression", name=path.name, why=one_line(str(error), 200))) from error
     except Exception as error:
         # Hostile bytes reach the parsers of the standard library here, which may raise anything.
-        raise BadInput(
-            f"{path.name}: is damaged ({type(error).__name__}: {one_line(str(error), 200)}); pack it again"
-        ) from error
+        why = f"{type(error).__name__}: {one_line(str(error), 200)}"
+        raise BadInput(tell("archive.damaged", name=path.name, why=why)) from error
 
 
 def _members(path: Path) -> Iterator[_Member]:
@@ -82,11 +80,11 @@ def _zip_members(path: Path) -> Iterator[_Member]:
             name = _zip_name(info)
             mode = stat.S_IFMT(info.external_attr >> 16)
             if info.flag_bits & 1:
-                kind = "protected with a password"
+                kind = "password"
             elif info.is_dir() or name.endswith("\\"):
                 kind = "folder"
             elif mode not in (0, stat.S_IFREG):
-                kind = "a link" if mode == stat.S_IFLNK else "no plain file"
+                kind = "link" if mode == stat.S_IFLNK else "special"
             else:
                 kind = "file"
             yield _Member(name, kind, partial(archive.open, info))
@@ -102,9 +100,9 @@ def _tar_members(path: Path) -> Iterator[_Member]:
                 if info.isdir():
                     kind = "folder"
                 elif info.issym() or info.islnk():
-                    kind = "a link"
+                    kind = "link"
                 else:
-                    kind = "file" if info.isreg() and not info.issparse() else "no plain file"
+                    kind = "file" if info.isreg() and not info.issparse() else "special"
                 yield _Member(name, kind, partial(archive.extractfile, info))
 
 
@@ -129,12 +127,12 @@ def _look_over(archive: str, members: Iterator[_Member]) -> None:
     seen: set[str] = set()
     for count, member in enumerate(members):
         if count == MAX_FILES:
-            raise BadInput(f"{archive}: has more than {MAX_FILES} files; pack only the entry's own part")
+            raise BadInput(tell("archive.files", name=archive, most=MAX_FILES))
         shown = "/".join(_safe_parts(archive, member.name))
         if member.kind not in ("file", "folder"):
-            raise BadInput(f"{archive}: {shown!r} is {member.kind}; only plain files and folders are taken")
+            raise BadInput(tell(f"archive.{member.kind}", name=archive, inside=repr(shown)))
         if shown in seen and member.kind == "file":
-            raise BadInput(f"{archive}: holds {shown!r} twice; which one is meant?")
+            raise BadInput(tell("archive.twice", name=archive, inside=repr(shown)))
         seen.add(shown)
 
 
@@ -152,9 +150,9 @@ def _write_all(archive: str, members: Iterator[_Member], size: int, target: Path
             while chunk := content.read(CHUNK_BYTES):
                 total += len(chunk)
                 if total > MAX_BYTES:
-                    raise BadInput(f"{archive}: unpacks to more than {MAX_BYTES >> 20} MiB")
+                    raise BadInput(tell("archive.unpacked", name=archive, most=MAX_BYTES >> 20))
                 if total > RATIO_FROM_BYTES and total > MAX_RATIO * size:
-                    raise BadInput(f"{archive}: unpacks to more than {MAX_RATIO} times its size: a bomb")
+                    raise BadInput(tell("archive.bomb", name=archive, most=MAX_RATIO))
                 out.write(chunk)
     return total
 
@@ -164,18 +162,18 @@ def _safe_parts(archive: str, name: str) -> list[str]:
     shown = ascii(name[:80])
     slashed = name.replace("\\", "/")  # zips made on Windows
     if slashed.startswith("/") or slashed[1:2] == ":":
-        raise BadInput(f"{archive}: {shown} is an absolute path")
+        raise BadInput(tell("archive.absolute", name=archive, inside=shown))
     parts = [part for part in slashed.split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise BadInput(f"{archive}: {shown} leads out of the archive")
+        raise BadInput(tell("archive.outside", name=archive, inside=shown))
     if not all(map(is_plain, name)):
-        raise BadInput(f"{archive}: {shown} holds characters that no file name has")
+        raise BadInput(tell("archive.characters", name=archive, inside=shown))
     if (
         len(name.encode()) > MAX_NAME_BYTES
         or len(parts) > MAX_DEPTH
         or any(len(part.encode()) > MAX_PART_BYTES for part in parts)
     ):
-        raise BadInput(f"{archive}: {shown}... is too long a name")
+        raise BadInput(tell("archive.name", name=archive, inside=shown))
     return parts
 
 
@@ -184,7 +182,7 @@ class _CarefulFile(io.FileIO):
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is not None and size > MAX_READ_BYTES:
-            raise BadInput(f"{Path(str(self.name)).name}: its list of files is too long; at most {MAX_FILES} are taken")
+            raise BadInput(tell("archive.list", name=Path(str(self.name)).name, most=MAX_FILES))
         return super().read(-1 if size is None else size) or b""
 
 

@@ -24,6 +24,7 @@ from typing import Any
 
 import yaml
 
+from bciarena.entries.telling import tell
 from bciarena.errors import BadInput
 from bciarena.plaintext import one_line
 
@@ -53,7 +54,7 @@ def version(text: str) -> str:
     text = text[:MAX_WORD]
     match = re.search(r"(?<!\d)(\d)\.(\d{1,2})(?!\d)", text) or re.fullmatch(r"(?:cp|py)?(\d)(\d{1,2})", text.strip())
     if not match:
-        raise BadInput(f"{text[:40]!r} is not a Python version; write it like 3.8")
+        raise BadInput(tell("config.python", text=repr(text[:40])))
     return f"{match[1]}.{match[2]}"
 
 
@@ -69,7 +70,7 @@ def read_config(root: Path) -> Config:
     if said.get("python"):
         said["python"] = version(said["python"])
     if said.get("dialect", "D").upper() not in ("A", "B", "C", "D"):
-        raise BadInput(f"config: dialect {said['dialect']!r} is none of A, B, C, D")
+        raise BadInput(tell("config.dialect", text=repr(said["dialect"])))
     return Config(
         said.get("python", ""),
         said.get("entry", ""),
@@ -85,13 +86,13 @@ def _plain(path: Path) -> dict[str, str]:
     """The keys we read, as texts."""
     text = _text(path)
     if path.suffix == ".toml" and any(len(line) > MAX_LINE for line in text.splitlines()):
-        raise BadInput(f"{path.name}: has a line longer than {MAX_LINE} characters")  # a.a.a...: quadratic to read
+        raise BadInput(tell("config.line", name=path.name, most=MAX_LINE))  # a.a.a...: quadratic to read
     try:
         values = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text or "{}")
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path.name}: cannot be read: {one_line(str(error), 200)}") from None
+        raise BadInput(tell("config.unreadable", name=path.name, why=one_line(str(error), 200))) from None
     if not isinstance(values, dict):
-        raise BadInput(f"{path.name}: must contain keys and values")
+        raise BadInput(tell("config.keys", name=path.name))
     return {key: _word(values[key], key, path.name) for key in KNOWN if isinstance(values.get(key), (str, int, float))}
 
 
@@ -100,7 +101,7 @@ def _word(value: Any, key: str, file: str) -> str:
     if isinstance(value, float) or (isinstance(value, int) and abs(value) < 1_000_000):
         value = str(value)
     if not isinstance(value, str) or len(value) > MAX_WORD or not value.isprintable():
-        raise BadInput(f"{file}: {key} must be a short plain text")
+        raise BadInput(tell("config.word", name=file, word=key))
     return value
 
 
@@ -118,7 +119,7 @@ def careful_yaml(text: str, name: str) -> Any:
     try:
         return yaml.load(text, Loader=_Plain)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadInput(f"{name}: cannot be read: {one_line(str(error), 200)}") from None
+        raise BadInput(tell("config.unreadable", name=name, why=one_line(str(error), 200))) from None
 
 
 def _yml(root: Path) -> tuple[str, tuple[int, ...]]:
@@ -150,7 +151,7 @@ def _text(path: Path) -> str:
     with open(path, "rb") as file:
         raw = file.read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
-        raise BadInput(f"{path.name}: is longer than any configuration")
+        raise BadInput(tell("config.long", name=path.name))
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.layout import contained
 from bciarena.entries.sources import read_source
+from bciarena.entries.telling import tell
 from bciarena.errors import BadInput
 from bciarena.plaintext import one_line
 
@@ -21,10 +22,6 @@ FOLDERS = (
     "AlgorithmSystem/AlgorithmImplement",
 )
 MAIN_BYTES = 1 << 16
-ADVICE = (
-    "name the one with --entry module:Class (on a site: in the field for the class), or entry = "
-    '"module:Class" in config.toml'
-)
 
 
 def find_target(root: Path, rulebook: Rulebook, named: str = "", main: str = "") -> tuple[str, list[str]]:
@@ -52,11 +49,12 @@ def find_target(root: Path, rulebook: Rulebook, named: str = "", main: str = "")
     found.sort(key=place)
     if not found:
         others = sorted({name for own in classes.values() for name in own})
-        seen = f" (found: {', '.join(others[:6])})" if others else ""
-        raise BadInput(f"no class {' or '.join(names)} for {rulebook.id} in this entry{seen}; {ADVICE}")
+        seen = tell("class.seen", listed=", ".join(others[:6])) if others else ""
+        shown = " or ".join(names)
+        raise BadInput(tell("class.none", names=shown, book=rulebook.id, seen=seen, advice=tell("class.advice")))
     if len(found) > 1 and place(found[0]) == place(found[1]):
         listed = ", ".join(f"{name} in {path}" for path, name in found[:4])
-        raise BadInput(f"this entry has {len(found)} classes to choose from ({listed}); {ADVICE}")
+        raise BadInput(tell("class.several", count=len(found), listed=listed, advice=tell("class.advice")))
     return _chosen(found[0], found)
 
 
@@ -67,7 +65,7 @@ def _chosen(item: tuple[str, str], found: list[tuple[str, str]]) -> tuple[str, l
 def _named(root: Path, named: str) -> str:
     file, colon, name = named.replace("\\", "/").rpartition(":")
     if not colon or not name.isidentifier() or not file:
-        raise BadInput(f"{one_line(named, 200)!r}: write module:Class or path/file.py:Class")
+        raise BadInput(tell("class.form", named=repr(one_line(named, 200))))
     for relative in _places(file):
         path = contained(root, str(relative))
         if path is None or not path.is_file():
@@ -75,9 +73,10 @@ def _named(root: Path, named: str) -> str:
         if path.suffix == ".py":
             source = read_source(path)
             if name not in source.classes and not source.problem:
-                raise BadInput(f"{relative}: has no class {name} (it has: {', '.join(source.classes) or 'none'})")
+                listed = ", ".join(source.classes) or "-"
+                raise BadInput(tell("class.not_there", file=relative, name=name, listed=listed))
         return f"{relative}:{name}"
-    raise BadInput(f"{one_line(named, 200)!r}: the entry has no file {one_line(file, 200)}")
+    raise BadInput(tell("class.no_file", named=repr(one_line(named, 200)), file=one_line(file, 200)))
 
 
 def _places(file: str) -> list[PurePosixPath]:

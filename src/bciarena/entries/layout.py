@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.archive import MAX_BYTES, MAX_FILES
 from bciarena.entries.config import NAMES, YML_PLACES
+from bciarena.entries.telling import tell
 from bciarena.errors import BadInput
 
 OWN_FOLDERS = ("Algorithm", "AlgorithmImplement", "AlgorithmSystem", "impl")
@@ -75,15 +76,12 @@ def base_of(folder: Path, name: str, rulebook: Rulebook, named: str = "") -> tup
         ]
         if loose and len({base for base, _ in loose if len(base.parts) == len(loose[0][0].parts)}) == 1:
             return loose[0][0], f"{loose[0][1]}.py:{loose[0][1]}"  # the class's file lies there without any folder
-        raise BadInput(
-            f"{name}: holds no entry: neither a folder Algorithm/ or AlgorithmImplement/ nor a config.toml that names "
-            "its class; name it with --entry path/file.py:Class"
-        )
+        raise BadInput(tell("entry.none", name=name))
     sure = [base for base in bases if _holds_class(base, rulebook.classes)] or bases
     same = [base for base in sure if len(base.parts) == len(sure[0].parts)]
     if len(same) > 1:
         listed = ", ".join(str(base.relative_to(folder)) for base in same[:4])
-        raise BadInput(f"{name}: holds {len(same)} entries ({listed}); name one with --entry path/file.py:Class")
+        raise BadInput(tell("entry.several", name=name, count=len(same), listed=listed))
     return same[0], named
 
 
@@ -193,7 +191,7 @@ class Copier:
                     continue
                 if item.is_dir():
                     if item.is_symlink():
-                        raise BadInput(f"{item.path}: is a link to a folder; put the folder itself there")
+                        raise BadInput(tell("entry.folder_link", name=item.path))
                     self.folder(Path(item.path), target / item.name)
                 else:
                     self.file(Path(item.path), target / item.name)
@@ -201,18 +199,14 @@ class Copier:
     def file(self, source: Path, target: Path) -> None:
         self._inside(source)
         if not source.is_file():
-            raise BadInput(f"{source}: is no plain file")
+            raise BadInput(tell("entry.no_file", name=source))
         self.files += 1
         self.bytes += source.stat().st_size
         if self.files > MAX_FILES or self.bytes > MAX_BYTES:
-            raise BadInput(
-                f"{self.base.name}: an entry may have {MAX_FILES} files and {MAX_BYTES >> 20} MiB; this one has more"
-            )
+            raise BadInput(tell("entry.large", name=self.base.name, files=MAX_FILES, most=MAX_BYTES >> 20))
         target = self._spelled(target)
         if self._taken.setdefault(target, source) != source:
-            raise BadInput(
-                f"{source.relative_to(self.base)}: is there twice, but for large and small letters; keep one"
-            )
+            raise BadInput(tell("entry.letters", name=source.relative_to(self.base)))
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             shutil.copyfile(source, target)
@@ -229,7 +223,7 @@ class Copier:
 
     def _inside(self, source: Path) -> None:
         if not source.resolve().is_relative_to(self.base):
-            raise BadInput(f"{source}: is a link that leaves the entry's folder; put the file itself there")
+            raise BadInput(tell("entry.leaves", name=source))
 
 
 def settle_compiled(root: Path, python: str) -> None:

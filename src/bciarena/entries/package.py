@@ -34,6 +34,7 @@ from bciarena.entries.layout import (
 )
 from bciarena.entries.requirements import asks_for_anything
 from bciarena.entries.sources import python_of
+from bciarena.entries.telling import tell
 from bciarena.errors import BadInput, EntryFailed
 from bciarena.package import Dialect, Package
 from bciarena.plaintext import one_line
@@ -248,11 +249,9 @@ def _requirements(root: Path, said: Config) -> Path | None:
     if said.requirements:
         path = contained(root, said.requirements)
         if path is None:
-            raise BadInput(
-                f"its configuration names {said.requirements!r} as requirements: that is no file of the entry"
-            )
+            raise BadInput(tell("config.list_outside", file=repr(said.requirements)))
         if not path.is_file():
-            raise BadInput(f"its configuration names {said.requirements!r} as requirements, but there is no such file")
+            raise BadInput(tell("config.list_missing", file=repr(said.requirements)))
         return path if asks_for_anything(path) else None
     folders = [folder for folder in (root, root / "Algorithm", root / "AlgorithmImplement") if folder.is_dir()]
     found = [path for folder in folders for path in sorted(folder.iterdir()) if LISTS.fullmatch(path.name)]
@@ -271,12 +270,9 @@ def _wrongly_compiled(root: Path, python: str | None) -> Iterator[str]:
     for path in sorted(path for path in root.rglob("*.pyc") if not path.is_symlink()):
         its, shown = python_of(path), path.relative_to(root)
         if its.startswith("unknown"):
-            yield f"{shown}: made by a Python that is {its}; compile it with arena pack"
+            yield tell("compiled.unknown", file=shown, python=its)
         elif its != python and python is not None:
-            yield (
-                f"{shown}: compiled by Python {its}, but Python {python} is to run it; compile it again with arena "
-                f"pack --python {python}"
-            )
+            yield tell("compiled.other", file=shown, its=its, python=python)
 
 
 def digest(root: Path) -> str:

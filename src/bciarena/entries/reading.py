@@ -12,6 +12,7 @@ from typing import Any, get_args
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.archive import MAX_BYTES, MAX_FILES
 from bciarena.entries.layout import contained
+from bciarena.entries.telling import read, tell, written
 from bciarena.errors import BadInput, EntryFailed
 from bciarena.package import Dialect, Package
 from bciarena.plaintext import clean, one_line
@@ -54,13 +55,13 @@ def read_in_box(source: Path, rulebook: Rulebook, root: Path, entry: str | None,
                 measure=lambda: too_much(out, 2 * MAX_BYTES // MIB, 4 * MAX_FILES, 64),
             )
         if done.over:
-            raise BadInput(f"{source.name}: cannot be read: {done.over[1]}")
+            raise BadInput(tell("reading.over", name=source.name, why=done.over[1]))
         said = _said(out / SAID, source.name, done.tail)
         if "bad" in said:
-            raise BadInput(one_line(str(said["bad"])))
+            raise BadInput(read(said["bad"]))
         if "failed" in said:
             verdict, reason = said["failed"]
-            raise EntryFailed(verdict if verdict in get_args(Verdict) else "import_error", one_line(str(reason)))
+            raise EntryFailed(verdict if verdict in get_args(Verdict) else "import_error", read(reason))
         adopt(out)
         root.rmdir()
         shutil.move(out / "package", root)
@@ -69,7 +70,7 @@ def read_in_box(source: Path, rulebook: Rulebook, root: Path, entry: str | None,
 
 def _said(path: Path, name: str, tail: str) -> dict[str, Any]:
     if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_SAID:
-        raise BadInput(f"{name}: cannot be read ({one_line(tail, 300) or 'reading it ended without a word'})")
+        raise BadInput(tell("reading.silent", name=name, why=one_line(tail, 300) or "reading it ended without a word"))
     said = json.loads(path.read_text("utf-8"))
     assert isinstance(said, dict)
     return said
@@ -80,7 +81,7 @@ def _package(said: dict[str, Any], root: Path, rulebook: Rulebook) -> Package:
     requirements = contained(root, str(said["requirements"])) if said["requirements"] else None
     target = contained(root, str(said["target"]).rpartition(":")[0])
     if said["dialect"] not in get_args(Dialect) or target is None or not target.is_file():
-        raise BadInput("the archive cannot be read as an entry")
+        raise BadInput(tell("reading.no_entry"))
     held = sum(item.lstat().st_size for item in root.rglob("*") if not item.is_dir())
     return Package(
         name="",
@@ -91,7 +92,7 @@ def _package(said: dict[str, Any], root: Path, rulebook: Rulebook) -> Package:
         exact=bool(said["exact"]),
         requirements=requirements,
         digest="",
-        problems=tuple(clean(str(words))[:400] for words in said["problems"][:50]),
+        problems=tuple(map(read, said["problems"][:50])),
         warnings=tuple(one_line(str(words), 400) for words in said["warnings"][:50]),
         contest_python=rulebook.python,
         image=one_line(str(said["image"]), 300),
@@ -121,12 +122,12 @@ def main(order: dict[str, Any]) -> int:
             "warnings": package.warnings,
             "image": package.image,
             "exact": package.exact,
-            "problems": look_over(package, here=True)[0],
+            "problems": list(map(written, look_over(package, here=True)[0])),
             "unpacked": package.unpacked,
         }
     except BadInput as error:
-        said = {"bad": str(error)}
+        said = {"bad": written(error.args[0])}
     except EntryFailed as error:
-        said = {"failed": [error.verdict, error.reason]}
+        said = {"failed": [error.verdict, written(error.reason)]}
     (out / SAID).write_text(json.dumps(said), "utf-8")
     return 0

@@ -23,6 +23,7 @@ from packaging.version import InvalidVersion, Version
 
 from bciarena.entries.config import careful_yaml
 from bciarena.entries.layout import contained
+from bciarena.entries.telling import Told, tell
 from bciarena.errors import BadInput, EntryFailed
 from bciarena.plaintext import clean
 
@@ -43,11 +44,6 @@ LOCAL = re.compile(r"([\w.-]{1,100} {0,9}={2,3} {0,9}[\w.!]{1,60})(\+[\w.]{1,60}
 HASH = re.compile(r"(?<=\s)--hash[= ]\S+")
 
 
-AROUND = (
-    "arena check --fix writes the other lines to a file beside the package, for --requirements of run, check and pack"
-)
-
-
 @dataclass(frozen=True)
 class Wanted:
     """What was understood, what was read in another way than it stands there, and what is refused."""
@@ -60,7 +56,7 @@ class Wanted:
         """Normalised lines for a Python version; EntryFailed names every refused line."""
         if self.refused:
             words = f"its requirements cannot be used: {'; '.join(self.refused)}"
-            raise EntryFailed("import_error", f"{words} ({AROUND})")
+            raise EntryFailed("import_error", f"{words} ({tell('list.around')})")
         return [text_of(one) for one in self.packages if one.marker is None or _holds(one.marker, python)]
 
     def without_refused(self) -> Wanted:
@@ -83,7 +79,7 @@ def parse_lines(lines: list[str]) -> Wanted:
     """The same for lines that come from elsewhere (an image, ``--requirements``)."""
     reading = _Reading(Path("/nonexistent"))
     for number, line in enumerate(lines, 1):
-        reading.line(line, f"line {number}")
+        reading.line(line, tell("line", number=number))
     return Wanted(tuple(reading.packages.values()), tuple(reading.notes), tuple(reading.refused))
 
 
@@ -148,7 +144,7 @@ class _Reading:
             while line.endswith("\\") and number < len(lines) and len(line) <= MAX_LINE:
                 line = line[:-1] + " " + lines[number]
                 number += 1
-            where = f"{path.name}, line {at}"
+            where = tell("list.at_line", name=path.name, number=at)
             follow = re.fullmatch(r"(-r|--requirement)[ \t=]{0,9}(\S[^\n]{0,200})", _bare(line))
             if follow:
                 self._follow(path, follow[2].strip(), where, depth)
@@ -163,11 +159,11 @@ class _Reading:
         try:
             values = careful_yaml(_text(path), path.name)
         except (BadInput, EntryFailed) as error:
-            self._refuse(str(error))
+            self._refuse(error.reason if isinstance(error, EntryFailed) else error.args[0])
             return
         listed = values.get("dependencies") if isinstance(values, dict) else None
         for number, item in enumerate(listed if isinstance(listed, list) else [], 1):
-            where = f"{path.name}, dependency {number}"
+            where = tell("list.at_dependency", name=path.name, number=number)
             inner = item.get("pip") if isinstance(item, dict) else None
             for line in inner if isinstance(inner, list) else [item]:
                 if isinstance(line, str) and not (inner is None and canonicalize_name(line.strip()) == "pip"):
@@ -175,15 +171,16 @@ class _Reading:
             if self._too_much(path):
                 break
 
-    def line(self, raw: str, where: str) -> None:
+    def line(self, raw: str, where: Told) -> None:
         """One line: a package, nothing, or a refusal."""
         line = _bare(raw)
         if not line:
             return
         self._lines += 1
-        shown = f"{where}: {clean(line[:60])!r}"
+        short = repr(clean(line[:60]))
+        shown = f"{where}: {short}"
         if len(line) > MAX_LINE:
-            self._refuse(f"{shown} is longer than any package with its version")
+            self._refuse(tell("list.long_line", where=where, line=short))
             return
         if HASH.search(line):
             line = HASH.sub("", line).strip()
@@ -200,19 +197,19 @@ class _Reading:
             line = cuda[1] + cuda[3]
             self.notes.append(f"{shown}: read as {line}: no index has {cuda[2]}")
         if line.startswith("-"):
-            self._refuse(f"{shown} is an option; only packages are taken")
+            self._refuse(tell("list.option", where=where, line=short))
             return
         try:
             one = Requirement(line)
             if one.url:
-                self._refuse(f"{shown} names a URL; write the package's name and version")
+                self._refuse(tell("list.url", where=where, line=short))
                 return
             if meant := _meant(one):
                 self.notes.append(f"{shown}: read as {meant}")
             self._keep(one, shown)
         except (InvalidRequirement, InvalidVersion, ValueError, RecursionError):
-            kind = "a URL or a path" if re.search(r"[/\\]|^\.", line) else "no package with a version"
-            self._refuse(f"{shown} is {kind}; write it like name==1.2.3")
+            kind = "list.path" if re.search(r"[/\\]|^\.", line) else "list.no_package"
+            self._refuse(tell(kind, where=where, line=short))
 
     def _keep(self, one: Requirement, shown: str) -> None:
         name = canonicalize_name(one.name)
@@ -227,25 +224,25 @@ class _Reading:
             one.extras |= before.extras
         self.packages[name if one.marker is None else f"{name};{one.marker}"] = one
 
-    def _follow(self, path: Path, named: str, where: str, depth: int) -> None:
+    def _follow(self, path: Path, named: str, where: Told, depth: int) -> None:
         try:
             beside = (path.parent / named.replace("\\", "/")).relative_to(self.root).as_posix()
         except ValueError:
             beside = ""
-        target = contained(self.root, beside)
+        target, short = contained(self.root, beside), repr(clean(named[:60]))
         if target is None:
-            self._refuse(f"{where}: {clean(named[:60])!r} lies outside the entry")
+            self._refuse(tell("list.outside", where=where, line=short))
         elif not target.is_file():
-            self._refuse(f"{where}: there is no file {clean(named[:60])!r}")
+            self._refuse(tell("list.no_file", where=where, line=short))
         elif depth >= MAX_DEPTH or target in self._open:
-            self._refuse(f"{where}: {clean(named[:60])!r} is named by itself, or too deep")
+            self._refuse(tell("list.deep", where=where, line=short))
         else:
             self.file(target, depth + 1)
 
     def _too_much(self, path: Path) -> bool:
         if self._lines > MAX_LINES or len(self.packages) > MAX_PACKAGES:
             self.refused[MAX_REFUSED:] = []
-            self._refuse(f"{path.name}: asks for more than {MAX_PACKAGES} packages")
+            self._refuse(tell("list.many", name=path.name, most=MAX_PACKAGES))
             return True
         return len(self.refused) > MAX_REFUSED
 
@@ -311,7 +308,7 @@ def _text(path: Path) -> str:
     with open(path, "rb") as file:
         raw = file.read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
-        raise EntryFailed("import_error", f"{path.name}: is too long for a list of packages")
+        raise EntryFailed("import_error", tell("list.long", name=path.name))
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         text = raw.decode("utf-16", "replace")
     elif raw[1:2] == b"\0" or raw[:1] == b"\0":  # the same without its mark

@@ -9,15 +9,15 @@ import subprocess
 from pathlib import Path
 
 from bciarena.entries.interpreters import PYTHONS, base_for
-from bciarena.entries.requirements import AROUND, read_requirements
+from bciarena.entries.requirements import read_requirements
 from bciarena.entries.sources import MAX_SOURCE_BYTES
+from bciarena.entries.telling import tell
 from bciarena.errors import BadInput
 from bciarena.package import Package
 from bciarena.plaintext import one_line
 
 MOST_FILES = 1000
 PATIENCE_S = 60
-REMEDY = f"Leave it out, or write it as name==version; without editing anything: {AROUND}."
 # Runs in the entry's Python. Compiling executes nothing of a source; what it may cost is bounded.
 COMPILE = """
 import json, resource, sys, warnings
@@ -46,7 +46,7 @@ def look_over(package: Package, here: bool = False, listed: bool = False) -> tup
     warnings: list[str] = []
     if package.requirements and not listed:
         refused = read_requirements(package.requirements, package.root).refused
-        problems += [f"its requirements: {words}\n{REMEDY}" for words in refused]
+        problems += [tell("list.problem", why=words, around=tell("list.around")) for words in refused]
     python = package.python if package.python not in (None, "platform") else package.contest_python
     sources = [
         path.relative_to(package.root).as_posix()
@@ -54,10 +54,7 @@ def look_over(package: Package, here: bool = False, listed: bool = False) -> tup
         if path.is_file() and not path.is_symlink()
     ][:MOST_FILES]
     if here and python and python not in PYTHONS:
-        problems.append(
-            f"it is for Python {python}; entries run in {PYTHONS[0]} to {PYTHONS[-1]}\n"
-            f"Compile it again with arena pack --python {PYTHONS[0]}, or name another Python in config.toml."
-        )
+        problems.append(tell("python.unknown", python=python, first=PYTHONS[0], last=PYTHONS[-1]))
     if here:
         unreadable = _unreadable_here(package.root, sources, python)
     else:
@@ -72,8 +69,8 @@ def look_over(package: Package, here: bool = False, listed: bool = False) -> tup
         if name in sources and name not in used:
             warnings.append(f"{told} (Python {python} cannot read it; nothing seems to import it)")
         else:
-            remedy = 'mend the line, or name another Python in config.toml (python = "3.10")'
-            problems.append(f"{told}\nPython {python or ''} cannot read it: {remedy}.")
+            key, why = "source.line" if line else "source.file", one_line(words, 200)
+            problems.append(tell(key, file=name, line=line, why=why, python=python or ""))
     return problems, warnings
 
 

@@ -89,7 +89,7 @@ def _what(error: Exception) -> tuple[int, str, dict[str, Any]]:
     if isinstance(error, Refused):
         return error.status, error.key, error.words
     if isinstance(error, BadInput):
-        return 422, "refused.package", {"why": str(error)}
+        return 422, "refused.package", {"why": error.args[0]}
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         if first["loc"][0] == "path":

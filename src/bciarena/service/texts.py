@@ -11,5 +11,6 @@ LANGUAGES = {code: tables["site"] for code, tables in read_words(Path(__file__).
 
 
 def say(lang: str, key: str, **words: Any) -> str:
-    """The text of a key, with its placeholders filled."""
-    return LANGUAGES[lang][key].format(**words)
+    """The text of a key, with its placeholders filled; what can be said in a language is."""
+    filled = {name: value.said(lang) if hasattr(value, "said") else value for name, value in words.items()}
+    return LANGUAGES[lang][key].format(**filled)

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from bciarena.contests import registered as find_rulebook
 from bciarena.entries.interpreters import base_for
 from bciarena.entries.package import open_entry
+from bciarena.entries.telling import Told
 from bciarena.errors import BadInput, EntryFailed
 from bciarena.jobs.storage import Storage
 from bciarena.package import Package
@@ -120,7 +121,7 @@ def inspect(path: Path, challenge: str, named: str = "") -> dict[str, Any]:
         )
         with opening as package:
             if problems:
-                raise BadInput(_listed(problems))
+                raise Refused(422, "refused.package", why=Problems([_shown(path, words) for words in problems]))
             return {
                 "dialect": package.dialect,
                 "target": package.target,
@@ -132,15 +133,21 @@ def inspect(path: Path, challenge: str, named: str = "") -> dict[str, Any]:
                 **({"entry": named} if named else {}),
                 "unpacked": package.unpacked,
             }
+    except Refused:
+        raise
     except (BadInput, EntryFailed) as error:
-        raise Refused(422, "refused.package", why=_shown(path, str(error))) from None
+        why = error.reason if isinstance(error, EntryFailed) else error.args[0]
+        raise Refused(422, "refused.package", why=_shown(path, why)) from None
 
 
-def _listed(problems: list[str]) -> str:
-    """A single problem as it is; several on a line each, then the remedies, each once."""
-    parts = [one.partition("\n") for one in problems]
-    lines = [*(head for head, _, _ in parts), *dict.fromkeys(remedy for _, _, remedy in parts if remedy)]
-    return "\n".join(lines if len(problems) == 1 else ["", *lines])
+class Problems(list[str]):
+    """All that is wrong with a package."""
+
+    def said(self, lang: str) -> str:
+        """A single problem as it is; several on a line each, then the remedies, each once."""
+        parts = [(one.said(lang) if isinstance(one, Told) else one).partition("\n") for one in self]
+        lines = [*(head for head, _, _ in parts), *dict.fromkeys(remedy for _, _, remedy in parts if remedy)]
+        return "\n".join(lines if len(self) == 1 else ["", *lines])
 
 
 def _absent(package: Package) -> list[str]:
@@ -155,6 +162,8 @@ def _absent(package: Package) -> list[str]:
 
 def _shown(path: Path, words: str) -> str:
     """A message with our temporary file's name replaced: the contestant knows it as the upload."""
+    if isinstance(words, Told):
+        return words.changed(lambda text: _shown(path, text))
     return words.replace(str(path), "upload").replace(path.name, "upload")
 
 
