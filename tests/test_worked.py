@@ -10,7 +10,7 @@ from bciarena.cli import main
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SAVED = re.compile(r"[Ss]ave this as `([\w.]+)`[^\n]*\n```\w*\n(.*?)```", re.S)
-LAST = {"publishing.md": "paper/references.bib", "models.md": "score", "moabb.md": "ok"}
+LAST = {"publishing.md": "paper/references.bib", "models.md": "score", "moabb.md": "ok", "bids.md": "30 trials"}
 """What the last command of the page's example says."""
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bciarena.contests.codes import codes_of
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.importing.meanings import Blank, meanings_of
@@ -139,7 +140,10 @@ def _write(folder: Path, about: dict[str, Any], side: dict[str, Any] | None) -> 
     with whole_file(path.with_name(path.stem + ENDING)) as beside:
         beside.write_text(events_text(events, book.rate, {}, marks), "utf-8")
     who = f"{about['subject']:02d}"
-    header = write_bids(bids, who, book.name, about["block"], raw[:-1], events, book.rate, book.channels, marks=marks)
+    header = write_bids(
+        bids, who, book.name, about["block"], raw[:-1], events, book.rate, book.channels,
+        meanings=codes_of(book), marks=marks,
+    )  # fmt: skip
     describe_bids(bids, f"{book.id}, recorded live", [who])
     sidecar = header.with_name(header.name.replace("_eeg.vhdr", "_eeg.json"))
     told = json.loads(sidecar.read_text("utf-8")) | (side or {}) | {"invalid_trials": len(marks.invalid)}

@@ -10,7 +10,7 @@ import configparser
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.errors import BadInput
+from bciarena.recording.bids_sides import BIDS, HED, events_side, write_places
 from bciarena.recording.events import Event, Marks, events_text, invalid_of, is_lost, read_rows
 from bciarena.recording.model import CHUNK_N, Block, Subject
 from bciarena.recording.montages import NOT_SCALP
@@ -130,7 +131,7 @@ def _codes(table: Path, rate: int, samples: int) -> NDArray[np.float64]:
 
 def write_bids(
     folder: Path, subject: str, task: str, run: int, eeg: NDArray[Any], events: tuple[Event, ...], rate: int,
-    channels: tuple[str, ...], line_hz: int = 50, meanings: dict[int, str] | None = None,
+    channels: tuple[str, ...], line_hz: int = 50, meanings: Mapping[int, tuple[str, str]] | None = None,
     marks: Marks | None = None,
 ) -> Path:  # fmt: skip
     """Write one block as a run of a BIDS data set and return its header's path.
@@ -139,6 +140,8 @@ def write_bids(
     ----------
     eeg : ndarray, shape (channels, samples)
         Microvolts, stored as 32-bit floats.
+    meanings : mapping of int to (str, str), optional
+        Each code in a word, and as HED tags.
     marks : Marks, optional
         Which trials are valid; the table of events then says so.
     """
@@ -155,8 +158,11 @@ def write_bids(
         "EEGChannelCount": types.count("EEG"), "EOGChannelCount": types.count("EOG"),
         "ECGChannelCount": types.count("ECG"), "EEGPlacementScheme": "10-05",
     }  # fmt: skip
+    known = meanings or {}
+    codes = [event.code for event in events] + [lost.code for lost in (marks.lost if marks else ())]
     texts = {
-        f"{stem}_events.tsv": events_text(events, rate, meanings or {}, marks),
+        f"{stem}_events.tsv": events_text(events, rate, {code: one[0] for code, one in known.items()}, marks),
+        f"{stem}_events.json": json.dumps(events_side(codes, known, marks is not None), indent=2) + "\n",
         f"{stem}_channels.tsv": "\n".join(["name\ttype\tunits\tsampling_frequency\tstatus", *rows]) + "\n",
         f"{stem}_eeg.json": json.dumps(side, indent=2) + "\n",
         f"{stem}_eeg.vmrk": _markers(stem, events),
@@ -165,13 +171,17 @@ def write_bids(
     for name, text in texts.items():
         with whole_file(place / name) as path:
             path.write_text(text, encoding="utf-8")
+    write_places(place, subject, channels)
     return place / f"{stem}_eeg.vhdr"
 
 
 def describe_bids(folder: Path, name: str, subjects: list[str], readme: str = WITH_TRUTH) -> None:
     """Write the files at the root of a BIDS data set; ``readme`` says what its codes are."""
     people = "participant_id\n" + "".join(f"sub-{subject}\n" for subject in subjects)
-    about = {"Name": name, "BIDSVersion": "1.8.0", "DatasetType": "raw", "Authors": ["bciarena"]}
+    about = {
+        "Name": name, "BIDSVersion": BIDS, "HEDVersion": HED, "DatasetType": "raw", "Authors": ["bciarena"],
+        "GeneratedBy": [{"Name": "BCI Arena"}],
+    }  # fmt: skip
     texts = {
         "dataset_description.json": json.dumps(about, indent=2) + "\n",
         "participants.tsv": people,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bciarena.contests.codes import codes_of
 from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.spans import check_form, trial_spans
 from bciarena.errors import BadInput, Fault
@@ -149,7 +150,7 @@ def _write_block(book: Rulebook, folder: Path, name: str, who: str, number: int,
     if bids:
         write_bids(
             folder, who.removeprefix("S"), name.replace("_", ""), number, block.eeg, block.events, block.rate,
-            block.channels, marks=marks,
+            block.channels, meanings=codes_of(book), marks=marks,
         )  # fmt: skip
         return
     path = folder / who / f"block_{number}.npz"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bciarena.contests.codes import codes_of
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.lab.hub import CUT
@@ -83,7 +84,10 @@ class Place:
         events = tuple(Event(int(at), int(codes[at])) for at in np.flatnonzero(codes))
         marks = Marks(book.opens, invalid, lost)
         who, bids = f"{self.subject:02d}", self.out / "bids" / self.split
-        write_bids(bids, who, book.name, self.block, data[:-1], events, book.rate, book.channels, marks=marks)
+        write_bids(
+            bids, who, book.name, self.block, data[:-1], events, book.rate, book.channels,
+            meanings=codes_of(book), marks=marks,
+        )  # fmt: skip
         describe_bids(bids, f"{book.id}, {self.split}, recorded in a session", [who])
         with whole_file(self.file.with_name(self.file.stem + ENDING)) as beside:
             beside.write_text(events_text(events, book.rate, {}, marks), "utf-8")

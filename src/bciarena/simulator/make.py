@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from bciarena.contests import rulebook
+from bciarena.contests.codes import codes_of
 from bciarena.errors import BadInput
 from bciarena.protocol import protocol_of, split_of, stream, timelines
 from bciarena.protocol.seeds import LEAST_SECRET
 from bciarena.protocol.timeline import Timeline
 from bciarena.recording import Block, Event, Recording, Subject, write_contest
 from bciarena.recording.bids import describe_bids, write_bids
+from bciarena.recording.events import Marks
 from bciarena.simulator.brain import Made, brain_of
 from bciarena.simulator.eeg import Cap, Sitting
 from bciarena.simulator.noise import Floats
@@ -188,8 +190,7 @@ def _write_contest(folder: Path, order: Order, subject: int, timeline: Timeline,
 def _write_bids(folder: Path, order: Order, subject: int, timeline: Timeline, eeg: Floats) -> None:
     book = rulebook(order.challenge)
     events = tuple(Event(sample, code) for sample, code in sorted(timeline.events))
-    meanings: dict[int, Any] = {code: book.vocabulary.get(truth, "still") for code, truth in book.truth.items()}
     write_bids(
         folder, f"{subject:02d}", order.name, timeline.block, eeg, events, book.rate, book.channels,
-        meanings=meanings,
+        meanings=codes_of(book), marks=Marks(book.opens),
     )  # fmt: skip
