@@ -18,6 +18,7 @@ from .loading import construct, load_class
 INSTANCE = "instance.pkl"
 REFUSED = 65  # exit code: the data is at fault, as explained in REASON
 REASON = "refused.txt"
+NOTHING = 66  # exit code: the class has nothing to train
 
 
 def train(order):
@@ -29,6 +30,9 @@ def train(order):
         importlib.import_module("train").train(data, out)
         return 0
     entry = construct(load_class(root, order["target"], order["dialect"]))
+    if not hasattr(entry, "fit"):
+        sys.stderr.write("%s has no fit(recordings) and no fit(X, y): nothing to train\n" % type(entry).__name__)
+        return NOTHING
     learn(entry, data, order["info"])
     if hasattr(entry, "save"):
         entry.save(out)
@@ -53,8 +57,6 @@ def learn(entry, data, info):
     from .recordings import open_blocks
     from .windows import cut_windows
 
-    if not hasattr(entry, "fit"):
-        raise TypeError("%s has no fit(recordings) and no fit(X, y): nothing to train" % type(entry).__name__)
     blocks = open_blocks(data)
     if takes_labels(entry.fit):
         entry.fit(*cut_windows(entry, blocks, info))

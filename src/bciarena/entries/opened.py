@@ -97,6 +97,8 @@ class Opened:
         *,
         budget_s: float = 86400.0,
         on_output: Callable[[bytes], None] = lambda raw: None,
+        limits: Limits | None = None,
+        secret: bool = False,
     ) -> list[str]:
         """Let it learn from a data folder; what it learnt becomes the folder ``out`` (see `train_boxed`)."""
         names = train_boxed(
@@ -108,6 +110,9 @@ class Opened:
             sandbox=self.sandbox,
             budget_s=budget_s,
             on_output=on_output,
+            limits=limits,
+            ranked=self.ranked,
+            secret=secret,
         )
         blocks = [block.digest for recording in open_sets(data).values() for _, _, block in recording]
         about = {"challenge": self.rulebook.id, "entry": self.package.digest, "blocks": blocks}

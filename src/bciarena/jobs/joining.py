@@ -19,7 +19,7 @@ from bciarena.runs.playing import end_line, header_of, keep
 from bciarena.runs.schema import EndLine, Header
 from bciarena.sandbox.limits import Limits
 
-SAME = ("challenge", "rulebook", "entry", "versions", "seed", "clock", "sandbox")
+SAME = ("challenge", "rulebook", "entry", "versions", "seed", "clock", "sandbox", "calibration")
 """What the headers of all shards, and of the joined ledger, must agree on."""
 
 
@@ -75,6 +75,8 @@ def join_runs(payload: dict[str, Any], runs: list[Path], storage: Storage, out: 
     loads = [load for run in runs if (load := RunFolder(run).header().get("reference_load"))]
     if loads:  # the shard with the busiest machine
         header["reference_load"] = max(loads, key=lambda load: load["took_s"] / load["best_s"])
+    if told := RunFolder(runs[0]).header().get("calibration"):
+        header["calibration"] = told
     joined = Joined()
     for run in runs:
         last, asked_on = joined.add(RunFolder(run), header)

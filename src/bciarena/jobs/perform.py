@@ -86,10 +86,12 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
     The payload: ``challenge``; ``entry`` (a stored file or folder, or ``@name``), with ``file`` (``module.py:Class``
     inside the stored folder) or ``target`` where needed; ``data`` and ``model`` (stored); ``data_digest`` of the
     recording; ``clock``, ``sandbox``, ``python``, ``seed``, ``budget_s``; ``subject`` for a shard;
-    ``ranked`` for uploads; ``attempt`` is set by `perform`. Defaults are those of ``arena run``.
+    ``ranked`` for uploads; ``calibration`` (see calibration.py); ``attempt`` is set by `perform`. Defaults are those of
+    ``arena run``.
     """
     from bciarena.contests import rulebook as find_rulebook
     from bciarena.entries.opened import opened
+    from bciarena.jobs.calibration import calibrated
     from bciarena.match import LEAST_BUDGET_S
     from bciarena.recording import open_recording
     from bciarena.runs import run_match
@@ -130,6 +132,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
             if _disk_full(error):
                 raise
             raise EntryFailed("invalid_entry", str(error)) from error
+        entry, calibration = calibrated(entry, payload.get("calibration"), storage, folder, tell)
         clock = payload.get("clock", "think")
         reference = reference_load() if clock == "think" else None
         busy = disturbance(reference) if ranked and reference else ""
@@ -153,6 +156,7 @@ def match(payload: dict[str, Any], storage: Storage, tell: Tell) -> Outcome:
             about={"data": "", "stored_data": payload["data"], "entry": name, "stored_entry": payload["entry"]},
             on_progress=Pace(tell),
             budget_s=budget_s,
+            calibration=calibration,
         )
         result = run()
         if play.ends[0].outside:
@@ -250,6 +254,8 @@ def outcome_of(result: Result, run: Path, storage: Storage, data_digest: str | N
             "the recording that was played is not the job's: its digest differs; arena verify --digests tells more"
         )
     kept["timing"], kept["tally"] = dict(result.timing), dict(result.tally)
+    if "calibration" in header:
+        kept["calibration"] = header["calibration"]
     kept |= {name: end[name] for name in ("packets", "cpu_s", "wall_s")}
     return Outcome(result["verdict"], kept, storage.put(run), result["reason"])
 

@@ -28,6 +28,8 @@ def enqueue_match(session: Session, payload: dict[str, Any], *, subjects: int = 
     book = find_rulebook(payload["challenge"])
     if book.shard != "subject":
         raise BadInput(f"{book.id}: its matches cannot be cut by subject ({book.clauses['shard']})")
+    if payload.get("calibration", {}).get("sets"):
+        raise BadInput("a match whose entry is trained first cannot be cut by subject: each part would train again")
     key = options.pop("key", None)
     join = enqueue(session, "join", payload, key=key, **options)
     for subject in range(1, subjects + 1):

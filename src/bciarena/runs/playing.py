@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, cast
@@ -42,11 +42,14 @@ def run_match(
     budget_s: float | None = None,
     seed: int = 0,
     reference: Reference | None = None,
+    calibration: Mapping[str, Any] | None = None,
 ) -> Result:
     """Play a recording through a player, score it, and keep the run folder ``out`` if one is named.
 
     ``sandbox`` says in the ledger's header how the player was asked to run the entry; the end line says what it did.
     ``about`` is kept in run.json (paths, names): where things were, which is no part of the result.
+    ``calibration`` is what the entry may learn (see `Header`); in the mode after_trial the stream tells each trial's
+    truth when it is over.
     ``reference`` is the reference load, if it was measured already; otherwise it is measured now, on the think clock.
     """
     truth = Truth.of(rulebook, recording)
@@ -61,10 +64,15 @@ def run_match(
         seed=seed,
         reference=reference,
     )
+    if calibration:
+        header["calibration"] = dict(calibration)
+    labels = calibration is not None and calibration["mode"] == "after_trial"
     with new_run(out, force) as folder:
         with folder.open_ledger(header) if folder else nullcontext(Ledger(dict(header))) as ledger:
-            source = Stream(rulebook, recording)
+            source = Stream(rulebook, recording, labels)
             match = Match(rulebook, source, ledger, clock, folder, on_progress, budget_s, seed)
+            if labels:
+                match.info["labels_after"] = True
             end = player(match)
             ledger.append(dict(end_line(end, match.packets)))
         return keep(folder, rulebook, recording, truth, ledger, match.think_s, about)

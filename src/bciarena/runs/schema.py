@@ -27,6 +27,13 @@ class Header(TypedDict):
     clock: Annotated[Literal["think", "data"], "Whether computing time was measured."]
     sandbox: Annotated[str, "How the entry was to be confined; the end line says how it actually was."]
     live: NotRequired[Annotated[str, "Name of the stream, for a live run."]]
+    calibration: NotRequired[
+        Annotated[
+            dict[str, Any],
+            "What the organiser let the entry learn: `mode` (labelled, unlabelled, after_trial), names of the `sets`, "
+            "`blocks` of each subject, whether it was `fitted`, its `model` in the site's storage and `train_s`.",
+        ]
+    ]
     reference_load: NotRequired[
         Annotated[
             dict[str, float],

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from bciarena.contestant.training import REASON, REFUSED
+from bciarena.contestant.training import NOTHING, REASON, REFUSED
 from bciarena.contests import RULEBOOKS
 from bciarena.contests.fitting import check_fits
 from bciarena.contests.rulebook import Rulebook
@@ -33,6 +33,10 @@ MOST_MIB = 4096  # of a model
 COPY_S = 600
 
 
+class NothingToTrain(BadInput):
+    """The entry has neither a train.py nor a class with fit."""
+
+
 def can_train(package: Package) -> bool:
     """Whether there is anything to call: a train.py, or a class of the plain dialect."""
     own = any((package.root / name).is_file() for name in ("train.py", "train.pyc"))
@@ -50,22 +54,24 @@ def train_boxed(
     limits: Limits | None = None,
     budget_s: float = 86400.0,
     on_output: Callable[[bytes], None] = lambda raw: None,
+    ranked: bool = False,
+    secret: bool = False,
 ) -> list[str]:
     """Train an entry on a data folder; its model becomes the folder ``out``. Returns the names of its files.
 
     Raises EntryFailed when the entry fails, BadInput when it says that the data is unusable; ``out`` is then left
-    as it was.
+    as it was. ``secret``: its owner must not see the data, so nothing that it printed or said is passed on.
     """
     if not can_train(package):
-        raise BadInput(f"{package.name}: nothing to train: it has no train.py with train(data, out)")
+        raise NothingToTrain(f"{package.name}: nothing to train: it has no train.py with train(data, out)")
     plain = not any((package.root / name).is_file() for name in ("train.py", "train.pyc"))
     check_fits(rulebook, open_sets(data), str(data), RULEBOOKS)
     with workplace("arena-train-") as place, _as_npz(_followed(data, place / "links"), plain, place) as shown:
         work = place / "model"
         work.mkdir()
         bounds = replace(limits or PLENTY, file_mib=1024)
-        with Box(package, interpreter, sandbox, bounds, data=shown, out=work) as box:
-            _run(box, rulebook, budget_s, on_output, data, shown, work)
+        with Box(package, interpreter, sandbox, bounds, data=shown, out=work, ranked=ranked) as box:
+            _run(box, rulebook, budget_s, on_output, data, shown, work, secret)
         return _bring_home(work, out)
 
 
@@ -77,6 +83,7 @@ def _run(
     data: Path,
     shown: Path,
     work: Path,
+    secret: bool,
 ) -> None:
     """Train on ``shown``, which is ``data`` or made of it."""
     where = (str(bwrap.DATA), str(bwrap.OUT)) if box.sandbox == "bwrap" else (str(shown.resolve()), str(work))
@@ -88,9 +95,13 @@ def _run(
     done = run_errand(
         box, order, budget_s, what="training", on_output=on_output, measure=lambda: too_much(work, MOST_MIB)
     )
+    if done.code == NOTHING and not done.over:
+        raise NothingToTrain(f"{box.package.name}: {done.tail.strip().splitlines()[-1] if done.tail else 'no fit'}")
     if done.code == REFUSED and not done.over:
+        if secret:
+            raise EntryFailed("crashed", "training refused the data")
         raise BadInput(_refusal(work, where[0], data))
-    said = f"; the last lines of its stderr:\n{done.tail}" if done.tail else ""
+    said = f"; the last lines of its stderr:\n{done.tail}" if done.tail and not secret else ""
     if done.over:
         raise EntryFailed(done.over[0], done.over[1] + said)
     if done.code:

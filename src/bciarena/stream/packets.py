@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bciarena.contests.rulebook import Rulebook
 from bciarena.recording.model import Block, Recording
+from bciarena.stream.labels import with_labels
 
 AHEAD = 256  # packets laid out in one vectorised step, on the referee's side only
 
@@ -61,10 +62,13 @@ class PacketSource(Protocol):
 
 
 class Stream:
-    """The packets of a recording; ``next`` gives None after the last one."""
+    """The packets of a recording; ``next`` gives None after the last one.
 
-    def __init__(self, rulebook: Rulebook, recording: Recording) -> None:
-        self.rulebook = rulebook
+    ``labels``: whether each trial's truth is shown when the trial is over (see `with_labels`).
+    """
+
+    def __init__(self, rulebook: Rulebook, recording: Recording, labels: bool = False) -> None:
+        self.rulebook, self.labels = rulebook, labels
         self.blocks = list(recording)
         self.before_n = recording.before_n
         self.more_follows = recording.more_follows
@@ -111,7 +115,8 @@ class Stream:
         While one part is handed out, the next is laid out row by row: all at once would delay one packet in 256.
         """
         n = self.rulebook.packet_n
-        rows = [*block.eeg, self.rulebook.masked_trigger(block.trigger)]
+        trigger = with_labels(self.rulebook, block) if self.labels else self.rulebook.masked_trigger(block.trigger)
+        rows = [*block.eeg, trigger]
         now, then = np.empty((2, len(rows), AHEAD * n))  # kept: new memory would cost a page fault every 4 KiB
         pending = _laid(now, rows, 0)
         for start in range(0, block.samples, AHEAD * n):
