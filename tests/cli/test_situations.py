@@ -152,13 +152,14 @@ def test_links_are_followed_in_train_as_in_run(tmp_path, entry, data) -> None:
     assert main(["run", entry, *options]) == 0
 
 
-def test_a_refusal_names_the_folder_with_links(tmp_path, data, capsys) -> None:
-    (tmp_path / "sets").mkdir()
-    os.symlink(data, tmp_path / "sets" / "train")
-    said = told(capsys, ["train", "@imagery-baseline", "--data", str(tmp_path / "sets"), "--out", str(tmp_path / "m")])
-    assert said.startswith(
-        f"arena: {tmp_path / 'sets'}: the entry's training refused this data: '{tmp_path / 'sets'}: "
-    )
+def test_a_refusal_names_the_folder_with_links(tmp_path, capsys) -> None:
+    write_folder(rulebook("imagery"), tmp_path / "short", [(600, {500: 201})])  # no trial of full length
+    (tmp_path / "linked").mkdir()
+    os.symlink(tmp_path / "short" / "S01", tmp_path / "linked" / "S01")
+    out = ["--out", str(tmp_path / "m")]
+    said = told(capsys, ["train", "@imagery-baseline", "--data", str(tmp_path / "linked"), *out])
+    named = f"{tmp_path / 'linked'}: "
+    assert said.startswith(f"arena: {named}the entry's training refused this data: '{named}no trial"), said
 
 
 def test_a_folder_of_another_challenge(tmp_path, entry, capsys) -> None:
