@@ -25,7 +25,7 @@ def test_cut_with_a_note_and_its_end(tmp_path):
     assert output.cut == 28
     output.close()
     text = (tmp_path / "stdout.txt").read_text()
-    assert text.startswith("x" * 10 + "\n[cut here: 28 bytes more")
+    assert text.startswith("x" * 10 + "\n[cut here: 28 more bytes")
     assert text.endswith("the end\n")
     assert output.tail(1).endswith("the end")
 

@@ -39,7 +39,7 @@ class Joined:
         """Add a shard; returns how it ended, and whether it asked for what follows its last packet."""
         theirs, reports, end = shard.ledger()
         if end is None:
-            raise Fault(f"{shard.path.name}: the ledger of a shard has no end")
+            raise Fault(f"{shard.path.name}: the ledger of a shard has no end line")
         differing = [name for name in SAME if theirs.get(name) != header.get(name)]
         if differing:
             raise Fault(

@@ -73,7 +73,7 @@ class Child:
                         return Outcome(**said["outcome"])
                     self.progress = said.get("progress", self.progress)
                 except (ValueError, TypeError, AttributeError):  # not a line that our child writes
-                    return Outcome(error=f"the process that ran it said something broken: {line[:100]!r}")
+                    return Outcome(error=f"the process that ran it wrote something unreadable: {line[:100]!r}")
 
     def kill(self) -> None:
         with suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Cutting a match by subject; joining.py makes the one ledger of it that a single run would have made.
+"""Cutting a match by subject into shards; joining.py turns their runs into the ledger of a single run.
 
 A shard hands out its subject exactly as the whole recording would: the same numbers and positions, and no finish flag
 but at the very end. When the entry asks for the packet after a shard's last one, it is ended there without noticing.

@@ -25,11 +25,11 @@ from bciarena.processes import own_environment, own_python
 from bciarena.recording.pickles import read_pickle
 
 LEAST_S, S_PER_MB = 60.0, 1.0
-LEAST_BYTES, TIMES_SIZE = 4 << 30, 64  # of memory; a compressed file grows
+LEAST_BYTES, TIMES_SIZE = 4 << 30, 64  # of memory; a compressed file takes more than its size
 
 
 class _Reader:
-    """The process, for the one that started it: a fork must not share its pipes."""
+    """The reading process; only the process that started it uses it, since a fork must not share its pipes."""
 
     def __init__(self) -> None:
         self.owner = os.getpid()
@@ -38,7 +38,7 @@ class _Reader:
         )
 
     def ask(self, order: dict[str, Any], wait_s: float) -> dict[str, Any] | None:
-        """Its reply; None if it takes longer. EOFError if it died."""
+        """Its reply; None if it takes longer than ``wait_s``. EOFError if it died."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -66,7 +66,7 @@ _reader: _Reader | None = None
 
 
 def read_apart(function: Callable[[Path], Any], path: Path) -> Any:
-    """``function(path)``, a function of ours that calls somebody else's reader; BadInput if that did not survive it.
+    """Call ``function(path)``, ours, around somebody else's reader; BadInput if the reader did not survive the file.
 
     It must return plain values and numeric arrays.
     """
@@ -90,7 +90,7 @@ def read_apart(function: Callable[[Path], Any], path: Path) -> Any:
         except (EOFError, BrokenPipeError):
             code, _reader = _reader.end(), None
             raise BadInput(
-                f"{path}: the library that reads such files broke down over it (code {code}); is it damaged?"
+                f"{path}: the library that reads such files crashed on it (code {code}); is it damaged?"
             ) from None
         except BaseException:  # Ctrl-C: the reply that is still to come belongs to nobody
             _reader.end()
@@ -119,7 +119,7 @@ def _answer(order: dict[str, Any]) -> dict[str, Any]:
         return {"wrong": str(error)}
     except MemoryError:
         return {"wrong": f"{path}: reading it takes more memory than any sound file of its size; is it damaged?"}
-    except Exception as error:  # whatever else a damaged file makes of a reader
+    except Exception as error:  # a damaged file can make a reader raise anything
         return {"wrong": f"{path}: cannot be read ({type(error).__name__}: {error})"}
     try:
         with open(order["out"], "wb") as file:

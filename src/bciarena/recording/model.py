@@ -72,7 +72,7 @@ class Block:
         row = np.asarray(self.trigger_row, dtype=np.float64)
         if not np.isfinite(row).all():
             at = int(np.flatnonzero(~np.isfinite(row))[0])
-            raise BadInput(f"{self.source}: field data: trigger row: {row[at]} at sample {at} is no code")
+            raise BadInput(f"{self.source}: field data: trigger row: {row[at]} at sample {at} is not a code")
         codes = row.astype(np.int64)
         if not np.array_equal(codes, row):
             at = int(np.flatnonzero(codes != row)[0])

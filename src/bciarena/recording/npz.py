@@ -42,7 +42,7 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
         if info.compress_type == zipfile.ZIP_STORED and size > IN_MEMORY:
             return _map(path, info, head, shape, fortran, dtype)
         if head != stream.tell():
-            raise BadInput(f"{path}: field {name[:-4]}: {size} bytes announced, not found")
+            raise BadInput(f"{path}: field {name[:-4]}: its header announces {size} bytes, which are not there")
         if size > IN_MEMORY:
             return spool(_pieces(stream), dtype, shape, fortran)
         array = np.frombuffer(stream.read(), dtype)

@@ -11,5 +11,5 @@ TO_MICROVOLT = {
 
 
 def to_microvolt(unit: str) -> float | None:
-    """What a value is multiplied by; None for what is no unit of voltage."""
+    """The factor that turns this unit into microvolts; None if it is not a unit of voltage."""
     return TO_MICROVOLT.get(unit.strip().casefold())

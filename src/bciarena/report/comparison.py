@@ -23,7 +23,10 @@ def same_trials(runs: list[KeptRun]) -> None:
     first = runs[0]
     for run in runs[1:]:
         if run.book is not first.book:
-            raise BadInput(f"{run.folder}: was played by {run.book.id}, {first.folder} by {first.book.id}")
+            raise BadInput(
+                f"{run.folder}: was played under {run.book.id}, {first.folder} under {first.book.id}; "
+                "compare runs under the same rules"
+            )
         if run.header.get("data") != first.header.get("data") or _places(run) != _places(first):
             raise BadInput(f"{run.folder}: was played on other data than {first.folder}; pairs need the same trials")
 

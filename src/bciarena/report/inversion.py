@@ -17,7 +17,7 @@ from bciarena.report.units import IDLE, Array, Units
 
 TAIL = 0.025
 OUTSIDE = 0.0025
-"""How rare a share may be under abilities kept for a score: a score that a limit has taken to 0 cannot tell itself."""
+"""How rare the observed shares may be under an ability kept for a score: a score of 0 by a limit says little itself."""
 ROOM = 150_000
 """Trials made for one ability, over all draws."""
 STEPS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0)
@@ -87,7 +87,7 @@ def _search(
     for name, value in observed.items():
         kept = (chance[name] > TAIL) & (plausible if name not in shares else True)
         means = np.interp(fine, moves, [column.mean() for column in columns[name]])[kept]
-        ends = np.append(means, value)  # where nothing is kept the rate moves with no ability: nothing to add
+        ends = np.append(means, value)  # nothing is kept where the rate does not depend on ability
         found[name] = float(ends.min()), float(ends.max())
     return found
 

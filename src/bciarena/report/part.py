@@ -1,4 +1,4 @@
-"""What of a report is true of one contest only; its report.py offers it as REPORT."""
+"""The part of a report that is true of one contest only: its report.py offers it as REPORT."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Maker:
         self.rng = np.random.default_rng(seed)
 
     def sums(self, people: int, blocks: int, gain: NDArray[np.float64]) -> tuple[dict[str, Any], NDArray[np.int64]]:
-        """Sums (entries, blocks) of entries that are better by ``gain`` (entries,) in log odds, and whose blocks."""
+        """Sums (entries, blocks) of entries better by ``gain`` (entries,) in log odds, and the person of each block."""
         units = self._units(people, blocks)
         asked = np.array([trial.length_n is not None for trial in units.trials])
         level = np.where(asked, _odds(self.assumed.accuracy), _odds(1 - self.assumed.alarms))
@@ -111,7 +111,7 @@ def gain_for(
     if scores[-1] - scores[0] < difference:
         raise BadInput(
             f"--difference {difference:g}: no entry can be that much better: at accuracy {assumed.accuracy:g} and "
-            f"{assumed.seconds:g} s the score is {scores[0]:.1f}, flawless {scores[-1]:.1f} {book.unit}"
+            f"{assumed.seconds:g} s the score is {scores[0]:.1f}, without a mistake {scores[-1]:.1f} {book.unit}"
         )
     return float(np.interp(scores[0] + difference, scores, gains)), float(scores[0])
 
@@ -179,7 +179,7 @@ def testable(teams: int, blocks: int) -> bool:
 
 
 def _error(share: float, boards: int) -> float:
-    """Standard error of a share; two more boards each way, so that none or all of a few is not taken for certain."""
+    """Standard error of a share, with two boards added each way, so that none or all of a few is not certainty."""
     moved = (share * boards + 2) / (boards + 4)
     return float((moved * (1 - moved) / (boards + 4)) ** 0.5)
 

@@ -31,7 +31,7 @@ Array = NDArray[Any]
 
 
 class Place(NamedTuple):
-    """The ranks a team shares with those it cannot be told from, p of the test against the best of them.
+    """The ranks a team shares with those it cannot be told from, and p of the test against the best of them.
 
     ``tested`` is false where no outcome of the test could have told the teams of this set apart.
     """

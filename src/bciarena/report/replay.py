@@ -14,7 +14,7 @@ from bciarena.report.part import part_of
 BYTES_MOST = 1_500_000
 """All traces of a page together, before base64."""
 REPORT_BYTES = 60
-"""What a report takes in the page, roughly."""
+"""What each report of the entry adds to the page, roughly, in bytes."""
 RATES_HZ = (50, 40, 25, 20, 10)
 
 

@@ -1,4 +1,4 @@
-"""A run's blocks and trials, to be drawn again; every number comes from the contest's own sums."""
+"""A run's blocks and trials, for resampling; every number comes from the contest's own sums."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Units:
 
     @cached_property
     def could(self) -> dict[str, Array]:
-        """Marks of what happened, then of what could have: every trial gone right, then wrong; (3 * trials,) each."""
+        """Marks of what happened, then of what could have: all trials right, then all wrong; (3 * trials,) each."""
         pool = [turned(self.book, trial, right) for right in (True, False) for trial in self.trials]
         more = self.book.scoring.marks_of(self.book, pool)
         return {name: np.concatenate((column, more[name])) for name, column in self.marks.items()}

@@ -196,12 +196,12 @@ class RunFolder:
 
     @contextmanager
     def open_ledger(self, header: Header) -> Iterator[Ledger]:
-        """A ledger that is on disk line by line."""
+        """A new ledger, written to disk line by line."""
         with open(self.path / LEDGER, "w", encoding="utf-8") as file:
             yield Ledger(dict(header), file)
 
     def write_ledger(self, lines: Sequence[dict[str, Any]]) -> None:
-        """A whole ledger at once."""
+        """Write a whole ledger at once."""
         self._write(LEDGER, "".join(map(line_text, lines)))
 
     def write_score(self, score: Result) -> None:

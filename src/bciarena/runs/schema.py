@@ -141,10 +141,10 @@ class About(TypedDict):
     python: NotRequired[Annotated[str, "The version that was asked for."]]
     stored_data: NotRequired[Annotated[str, "Digest in the site's storage."]]
     stored_entry: NotRequired[Annotated[str, "Digest in the site's storage, or a reference entry's name."]]
-    shards: NotRequired[Annotated[int, "How many parts it was joined from."]]
+    shards: NotRequired[Annotated[int, "How many shards it was joined from."]]
     live: NotRequired[Annotated[str, "Name of the stream."]]
-    subject: NotRequired[Annotated[int, "Of a live run: who sat there; in data folder and ledger it is number 1."]]
-    block: NotRequired[Annotated[int, "Of a live run: which block it was; in data folder and ledger it is number 1."]]
+    subject: NotRequired[Annotated[int, "Of a live run: the number of the person; in data folder and ledger it is 1."]]
+    block: NotRequired[Annotated[int, "Of a live run: the number of the block; in data folder and ledger it is 1."]]
     delays_ms: NotRequired[Annotated[list[float], "Of a live run: from a sample's arrival to each answer."]]
 
 

@@ -48,7 +48,7 @@ def rescore(run: Path, data: Path | None = None, challenge: str | None = None) -
         raise BadInput(f"{run / LEDGER}: has no end line: the run was cut off, so there is no score")
     book = find_rulebook(challenge) if challenge else registered(header["challenge"])
     if challenge is None and header["rulebook"] not in {book.digest, *book.formerly}:
-        raise BadInput(f"{run}: was played under another reading of {book.id}, whose rules have had a new id since")
+        raise BadInput(f"{run}: its rules differ from those of {book.id} today; choose a rulebook with --rules")
     where = str(data) if data else RunFolder(run, lenient=True).about().get("data", "")
     if not where or not Path(where).is_dir():
         raise BadInput(f"{run}: its data folder {where!r} is not here; name it with --data")

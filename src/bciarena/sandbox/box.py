@@ -34,7 +34,7 @@ CLIENT = ("wire", "contestant")
 """All of this platform that a box sees."""
 START = "import sys; sys.path[:0] = [{lib!r}]; from arenabox.contestant.boot import main; main(*sys.argv[1:])"
 JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 125; shift; done; shift; exec "$@"'
-"""Joins the groups given before ``--``, then becomes the command: nothing of the box is ever outside of them."""
+"""Joins the groups given before ``--``, then becomes the command: nothing of the box is ever outside them."""
 MISSING = "bubblewrap is not installed: apt install bubblewrap (or run with --sandbox none to debug your own entry)"
 FIRST_UID, UIDS = 30_000, 30_000
 
@@ -52,7 +52,7 @@ class Box:
     out: Path | None = None
     families: tuple[int, ...] = (UNIX,)
     platform: bool = False  # whether it sees this platform's code: only where the code it runs is ours
-    ranked: bool = False  # of somebody who wants to win: nothing shared with other boxes, and limits by a cgroup
+    ranked: bool = False  # an uploaded entry: it shares nothing with other boxes and must have a cgroup
 
     def __post_init__(self) -> None:
         self.group: Group = Group()
@@ -179,11 +179,11 @@ class Box:
         """What the whole tree uses now, and its CPU time so far."""
         cpu_s = self.group.cpu_s()
         if cpu_s is not None:
-            return Usage(cpu_s)  # memory and processes are the kernel's business there
+            return Usage(cpu_s)  # there the kernel itself limits memory and processes
         return tree_usage(self.process.pid) if self.process else Usage()
 
     def over(self, used: Usage) -> str:
-        """Which limit the watcher found broken, where no cgroup keeps it; debugging without a box has none."""
+        """The limit that was exceeded, where no cgroup enforces it; empty if none was, or without a box."""
         if self.sandbox == "none":
             return ""
         if used.memory_bytes > self.limits.memory_mib * MIB:
@@ -206,7 +206,7 @@ class Box:
         if self.process is None or self.process.poll() is not None:
             return
         if self.sandbox == "none":
-            self.process.send_signal(signal.SIGTERM)  # nobox takes the tree down
+            self.process.send_signal(signal.SIGTERM)  # nobox.py ends the whole tree
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(5)
         if self.process.poll() is None:

@@ -28,7 +28,7 @@ ENVIRONMENT = {
     "PYTHONUNBUFFERED": "1",
     "TMPDIR": "/tmp",
     "USER": "entry",
-    # one thread each: a match has its share of the machine, and a sum has the same order every time
+    # one thread each: a match has its share of the machine, and sums are added in the same order every time
     "MKL_NUM_THREADS": "1",
     "NUMEXPR_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -55,7 +55,7 @@ class View:
     shown : sequence of (source, place)
         Interpreter, environment, libraries and our client: each read-only at its place.
     hidden : sequence of Path
-        Places inside of what is shown that stay covered.
+        Places inside what is shown that stay covered.
     data, out : Path or None
         For training: /data read-only, /out writable.
     proc : sequence of (name, is folder)
@@ -88,7 +88,7 @@ def arguments(view: View) -> list[str]:
     args += ["--clearenv"]
     for name, value in environment(limits).items():
         args += ["--setenv", name, value]
-    args += ["--tmpfs", "/", *_tmpfs("/tmp", limits.tmp_mib)]  # before an interpreter that is in /tmp
+    args += ["--tmpfs", "/", *_tmpfs("/tmp", limits.tmp_mib)]  # first, since an interpreter may lie below /tmp
     inner = sorted({Path(*place.parts[:3]) for _, place in view.shown if place.parts[:2] == ("/", "tmp")})
     for top in inner:  # an installation below /tmp: the entry must not write around its parts
         args += ["--perms", "0755", "--size", str(MIB), "--tmpfs", str(top)]
@@ -117,9 +117,7 @@ def arguments(view: View) -> list[str]:
     args += ["--remount-ro", str(ROOT)]
     if view.data:
         args += ["--ro-bind", str(view.data), str(DATA)]
-        for told in sorted(
-            view.data.rglob("generators.json")
-        ):  # how simulated fakes were made: no contest reveals that
+        for told in sorted(view.data.rglob("generators.json")):  # how fakes were simulated: no contest reveals that
             args += ["--ro-bind", "/dev/null", str(DATA / told.relative_to(view.data))]
     if view.out:
         args += ["--bind", str(view.out), str(OUT)]

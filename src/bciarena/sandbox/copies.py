@@ -22,11 +22,11 @@ from pathlib import Path
 from bciarena.errors import BadInput, Fault
 
 PLACES = 256
-UNUSED_S = 7 * 86400.0  # a copy that nobody used for so long is removed
+UNUSED_S = 7 * 86400.0  # a copy that was not used for this long is removed
 
 
 class Place:
-    """One of the folders with copies; its number is free for others only after it was left."""
+    """One of the folders with copies; no other box gets its number until this one has left it."""
 
     def __init__(self, folder: Path, number: int) -> None:
         self.folder, self.number = folder, number
@@ -48,9 +48,9 @@ class Place:
         what = _digest([source, *sorted(inside)])
         copy = self.folder / f"{what}-{_digest(f'{path} {path.stat().st_mtime_ns}' for path in sorted(stamps))}"
         if copy.exists():
-            os.utime(copy)  # used today
+            os.utime(copy)  # for the cleaning up: used now
             return copy
-        for old in self.folder.glob(f"{what}-*"):  # of what has been changed since
+        for old in self.folder.glob(f"{what}-*"):  # made before the source was changed
             _remove(old)
         beside = Path(tempfile.mkdtemp(prefix=".part-", dir=self.folder))
         try:
@@ -58,7 +58,7 @@ class Place:
             if source.is_dir():
                 _copy_folder(source, whole, set(inside))
             else:
-                shutil.copy2(source, whole)  # of a link: what it points to, as the box would show it
+                shutil.copy2(source, whole)  # for a link, the file it points to, as the box would show it
             os.utime(whole)
             whole.rename(copy)
         finally:
@@ -71,7 +71,7 @@ def _digest(words: Iterable[object]) -> str:
 
 
 def _copy_folder(source: Path, target: Path, hidden: set[Path]) -> None:
-    """By cp, which is several times faster than Python and takes no room on file systems that share blocks."""
+    """Copy with cp, which is several times faster than Python and takes no room on file systems that share blocks."""
     target.mkdir()
     above = {parent for path in hidden for parent in path.parents}
     whole = []
@@ -96,7 +96,7 @@ def _remove(path: Path) -> None:
 
 @contextmanager
 def own_place(cache: Path) -> Iterator[Place]:
-    """The first place that no running box holds, held until the end; a dead process holds nothing."""
+    """The first place that no running box holds, held until the caller is done; a process that dies lets go of it."""
     for number in range(PLACES):
         folder = cache / f"{number}"
         try:

@@ -115,7 +115,7 @@ def too_much(folder: Path, most_mib: int, most_items: int = MOST_ITEMS, most_dep
         except FileNotFoundError:  # the box is still writing there
             continue
         except OSError as error:
-            return f"wrote what cannot be read ({error.strerror})"
+            return f"wrote something that cannot be read ({error.strerror})"
     return ""
 
 
@@ -130,7 +130,7 @@ def workplace(prefix: str, within: Path | None = None) -> Iterator[Path]:
 
 
 def remove(folder: Path) -> None:
-    """Python's own removal walks by recursion and gives up on a nest of a thousand folders."""
+    """Remove a folder of any depth: Python's own function recurses and gives up at a thousand levels."""
     try:
         shutil.rmtree(folder)
     except (RecursionError, OSError):

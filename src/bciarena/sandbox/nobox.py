@@ -19,7 +19,7 @@ def children() -> list[int]:
 
 
 def reap() -> None:
-    """Kill all descendants: orphans become our children, one generation after the other."""
+    """Kill all descendants: orphans become our children, one generation after another."""
     while True:
         for pid in children():
             with suppress(ProcessLookupError):

@@ -41,7 +41,7 @@ class Output:
         self._file: IO[bytes] | None = folder.open_printed(name) if folder else None
 
     def started(self) -> None:
-        """The box has its end: close our copy, so that its last process closes the pipe."""
+        """The box has its end: close our copy, so that the pipe closes with its last process."""
         if self._ours is not None:
             os.close(self._ours)
             self._ours = None
@@ -89,6 +89,6 @@ class Output:
         if self._file:
             if self.cut:
                 rest = b"".join(self._tail)[-min(TAIL_BYTES, self.cut) :]
-                note = f"\n[cut here: {self.cut} bytes more were printed; the last of them follow]\n"
+                note = f"\n[cut here: {self.cut} more bytes were printed; the last of them follow]\n"
                 self._file.write(note.encode() + rest)
             self._file.close()

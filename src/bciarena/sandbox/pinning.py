@@ -16,8 +16,8 @@ PIN = "ARENA_PIN"
 def most_cores(slots: int, allowed: Collection[int]) -> int:
     """How many cores each of ``slots`` matches can have to itself.
 
-    Each match leaves one for its referee, and one is left for the rest of the machine. All matches that are granted
-    as many have them, or none has: or some would have better clocks.
+    One core is set aside for the referee of each match, and one for the rest of the machine. Matches that are granted
+    the same number either all have them or all share: otherwise some would have better clocks.
     """
     return max((len(allowed) - 1) // slots - 1, 0)
 
@@ -39,14 +39,14 @@ def told(slots: int) -> str:
     if most:
         which = "a core" if most == 1 else f"up to {most} cores"
         return f"each ranked match has {which} of its own ({len(allowed)} cores, {slots} at once)"
-    return f"matches share the cores: {len(allowed)} are too few to give each of {slots} its own (2 each and 1 more)"
+    return f"matches share the cores: {len(allowed)} are too few to give each of {slots} its own (2 each plus 1)"
 
 
 @contextmanager
 def own_cores(granted: int) -> Iterator[set[int]]:
-    """As many cores as the match is granted, which no other box of this user has and this thread avoids meanwhile.
+    """As many cores as the match is granted; meanwhile no other box of this user has them, and this thread avoids them.
 
-    Empty where the worker pins nothing, or the machine has too few for as many.
+    Empty where the worker pins nothing or the machine has too few cores.
     """
     before, slots = os.sched_getaffinity(0), int(os.environ.get(PIN) or 0)
     if not slots or not 1 <= granted <= most_cores(slots, before):
@@ -67,7 +67,7 @@ def own_cores(granted: int) -> Iterator[set[int]]:
 
 @contextmanager
 def starting_on(cores: set[int]) -> Iterator[None]:
-    """What this thread starts meanwhile stays on the cores, with all its children, which inherit them."""
+    """Processes that this thread starts meanwhile stay on these cores, and so do their children."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores or before)
     try:

@@ -21,7 +21,7 @@ OURS = Path(bciarena.__file__).resolve().parent
 LOADER_CACHE = Path("/etc/ld.so.cache")
 Shown = list[tuple[Path, Path]]  # source, place in the box
 FOR_ENTRIES = (("bciarena", ("decode", "files", "deep")), ("pandas", ()))
-"""Packages beside which the platform's own Python has others for its site alone."""
+"""What entries may count on in the platform's own Python: packages with their extras."""
 OF_THE_SITE = ("bciarena", ("report", "jobs", "site", "lab", "boards", "ray", "moabb", "bench", "dev"))
 UNUSED_PARTS = ("test", "idlelib", "ensurepip", "config-3*")  # of a Python, in its library
 
@@ -90,7 +90,7 @@ def _parts(path: Path) -> Iterator[Path]:
 
 
 def outermost(places: Iterable[Path]) -> list[Path]:
-    """Without those that lie inside another: they are shown already."""
+    """The places without those that lie inside another, which is shown as a whole."""
     kept: list[Path] = []
     for place in sorted(set(places), key=lambda place: len(place.parts)):
         if not any(other in place.parents for other in kept):
@@ -105,7 +105,7 @@ def _bottom(tree: Path) -> list[Path]:
 
 
 def _own_code(folders: Sequence[Path]) -> Iterator[Path]:
-    """This platform's own code, wherever it was installed: with the simulator an entry could make the truth anew."""
+    """This platform's own code, wherever it was installed: with the simulator an entry could make the truth again."""
     for folder in folders:
         for pattern in ("", "python3*/site-packages/", "python3*/dist-packages/"):
             yield from folder.glob(f"{pattern}bciarena*")

@@ -23,7 +23,7 @@ from bciarena.wire.page import Malformed
 
 WATCH_S = 0.25  # how often CPU time and memory are checked
 LONG_LOAD_S = 10.0  # worth a note
-START_S = 600.0  # for making a box, copies of its interpreter included
+START_S = 600.0  # the most that making a box may take, copies of its interpreter included
 REASON_LINES = 12
 FEW_REPORTS, REPORTS_A_PACKET = 1000, 4  # more can only aim at filling the ledger and our memory
 FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT})
@@ -73,11 +73,13 @@ class _Serving:
         self.outputs = outputs(match.folder, most)
         self.waiting = select.poll()
         self.began_s = time.monotonic()
-        self.deadline_s = self.began_s + START_S  # until the box is ready: from then on the budget runs
+        self.deadline_s = self.began_s + START_S  # for making the box; the budget runs from when it is ready
         self.standing_s: float | None = None
-        self.load_s = 0.0  # from there to the first packet
+        self.load_s = 0.0  # from when the box is ready to the first packet
         self.watch_s = self.began_s + WATCH_S
-        self.spin = page.SPIN if len(os.sched_getaffinity(0)) > 1 else 0  # on one core it would stop the other side
+        self.spin = (
+            page.SPIN if len(os.sched_getaffinity(0)) > 1 else 0
+        )  # on a single core polling would hold up the other side
         self.misses = 0  # polls in vain since the last look
         self._poll_up_to(self.spin)
         self.ready = self.done = False
@@ -139,7 +141,7 @@ class _Serving:
                 self._listen()
             if kind == page.NEXT:
                 packet = match.next()
-                if match.part_over:  # the entry must not see an end where the whole recording has none
+                if match.part_over:  # a part's end is not the recording's: the entry must not see it
                     self.done = True
                     return
                 host.hand_out(seq, packet)
@@ -159,7 +161,7 @@ class _Serving:
                 return
 
     def _poll_up_to(self, polls: int) -> None:
-        """How often both sides look for the other's word before they sleep."""
+        """Set how often both sides poll for each other's word before they sleep."""
         self.polls = self.host.words[page.POLLS] = polls
 
     def _told(self, kind: int, seq: int) -> bool:

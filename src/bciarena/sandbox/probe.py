@@ -37,7 +37,7 @@ def why_not() -> str | None:
         told = ".".join(map(str, version)) or "of unknown version"
         return f"{program} is {told}; boxes need bubblewrap {OLDEST[0]}.{OLDEST[1]} or newer"
     if platform.machine() not in MACHINES:
-        return f"the box is made for {' and '.join(MACHINES)}, this is {platform.machine()}"
+        return f"boxes work on {' and '.join(MACHINES)} only; this machine is {platform.machine()}"
     user = [] if os.geteuid() == 0 else ["--unshare-user", "--disable-userns"]
     command = [program, *user, "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--size", "4096"]
     command += ["--tmpfs", "/tmp", "--proc", "/proc", "/bin/true"]

@@ -14,9 +14,9 @@ Show = Callable[..., Path]
 
 @contextmanager
 def for_everyone(needed: bool) -> Iterator[Show]:
-    """A function from a folder to one with the same content that any user may read.
+    """Gives a function that takes a folder and returns one with the same content that any user may read.
 
-    That is the folder itself where it can be, else a copy that is gone afterwards; ``own`` asks for a copy in any
+    That is the folder itself where possible, else a copy that is removed afterwards; ``own`` asks for a copy in any
     case. ``needed`` is False where the box runs under our own user: then every folder is shown as it is.
     """
     copies: list[str] = []

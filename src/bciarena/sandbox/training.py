@@ -145,7 +145,7 @@ def _followed(data: Path, place: Path) -> Path:
 def _as_npz(data: Path, needed: bool, place: Path) -> Iterator[Path]:
     """The data folder in a format that numpy alone reads: unchanged if it is one already, otherwise converted.
 
-    Trials that must not be used are taken out: their opening codes are not there.
+    Trials that must not be used are left out: their opening codes are removed.
     """
     sets = open_sets(data)
     blocks = [block for recording in sets.values() for _, _, block in recording]
@@ -194,7 +194,7 @@ def _bring_home(work: Path, out: Path) -> list[str]:
                         shutil.copyfile(source, target)
                     except PermissionError as error:
                         if Path(error.filename or "").is_relative_to(work):
-                            raise EntryFailed("crashed", "training left a file that may not be read") from error
+                            raise EntryFailed("crashed", "training left a file that cannot be read") from error
                         raise
                     names.append(one_line(str(inside / name), 300))
         if not names:

@@ -6,7 +6,7 @@ reads back what it wrote itself: position, packet numbers and data are kept in t
 One request is open at a time. The box writes kind and payload, then raises ASK by one; the referee writes its
 reply, then sets REPLY to the same number. A packet is written only as the reply to a request.
 
-Who waits polls first and then sleeps. Polling is the fastest way while both sides run at once; where there are more
+Whoever waits polls first and then sleeps. Polling is fastest while both sides run at once; where there are more
 processes than cores, or the entry computes for long, it only keeps the other side from running, and keeps the two on
 different cores, where waking up costs four times as much. The referee therefore says how often to poll, in POLLS.
 """
@@ -34,7 +34,7 @@ PACKET, CLOSED, TAKEN = 1, 2, 3  # kinds of replies
 WAKE, HELLO = b"w", b"h"  # what goes through the pipes: wake up; and, first of all, the box is ready
 POLL_MS = 20  # a sleeper checks this often, whatever happens
 SPIN = 1000  # polls of a word before going to sleep, about 50 us
-MISSES = 32  # so many polls in vain between two looks: the two sides are not running at the same time
+MISSES = 32  # this often in vain between two looks: the two sides are not running at the same time
 
 LONGEST_TEXT = 64  # characters of an answer
 EXACT = 2**53
