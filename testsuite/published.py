@@ -66,7 +66,7 @@ SHAPES = {
         MI,
         warns="passed over: Algorithm/backup/AlgorithmImplementMI.py",
     ),
-    "stray_package_below": Shape("imagery", {**mi(), **renamed(mi("old/"), str)}, MI, warns="not taken"),
+    "stray_package_below": Shape("imagery", {**mi(), **renamed(mi("old/"), str)}, MI, warns="left out"),
     "main_imports_another_file": Shape(
         "imagery",
         {

@@ -1,4 +1,4 @@
-"""Words of public imagery recordings."""
+"""What public imagery recordings call the three classes."""
 
 from bciarena.importing.meanings import Meanings
 

@@ -32,7 +32,7 @@ RULEBOOK = build(
     Rule("names_subject", True, "subject_id"),
     Rule("finish", "flag", "finish_flag on the last packet"),
     Rule("dialect", "A", "get_data, report"),
-    Rule("python", "3.8", "the text's interpreter; 3.10 was seen too"),
-    Rule("classes", ("AlgorithmImplementMI", "AlgorithmImplement"), "names of the years"),
+    Rule("python", "3.8", "the text's interpreter; 3.10 was in use, too"),
+    Rule("classes", ("AlgorithmImplementMI", "AlgorithmImplement"), "the names used over the years"),
     Rule("rest_s", 0.5, "a simulated rest after every answer"),
 )

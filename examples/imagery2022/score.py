@@ -1,4 +1,4 @@
-"""Bits per minute of each block with a rest; unlike later texts, accuracy of exactly one third gives nothing."""
+"""Bits per minute of each block, a rest included; unlike in later texts, an accuracy of one third scores 0."""
 
 import numpy as np
 

@@ -12,7 +12,7 @@ ONSET = {100 + light: str(light) for light in FLASH}
 RELEASED = 200
 
 RULEBOOK = build(
-    Rule("id", "oddball/1", "an example of a contest that is no robot contest"),
+    Rule("id", "oddball/1", "an example: not one of the robot contests"),
     Rule("title", "Oddball: the light waited for", "a P300 paradigm"),
     Rule("title_zh", "Oddball：等待的是哪盏灯", "P300 范式"),
     Rule("channels", ("Fz", "Cz", "P3", "Pz", "P4", "PO7", "PO8", "Oz"), "eight electrodes, as P300 spellers use"),
@@ -24,11 +24,11 @@ RULEBOOK = build(
     Rule("vocabulary", {str(light): f"light {light}" for light in FLASH}, "1 to 6"),
     Rule("answers", "integer", "the light's number"),
     Rule("limit_s", 12.0, "ten rounds of flashes"),
-    Rule("limit_covers_thinking", True, "a spelling person waits for the computer, too"),
+    Rule("limit_covers_thinking", True, "a person who spells waits for the computer, too"),
     Rule("missing_s", 12.0, "no report: wrong, the whole time"),
     Rule("closing", None, "the next trial ends a trial"),
     Rule("decides", "first", "the first report counts"),
-    Rule("scoring", OddballScore(), "correct lights per minute, wrong ones taken off"),
+    Rule("scoring", OddballScore(), "right lights per minute, less a penalty for wrong ones"),
     Rule("unit", "lights/min", "of the score"),
     Rule("shard", "subject", "subjects are scored alone and averaged"),
     Rule("names_subject", True, "subjects are numbered"),

@@ -1,4 +1,4 @@
-"""Recorded against CPz; what flickers in a trial, for the quality page."""
+"""The reference electrode is CPz; what flickers in a trial, for the quality page."""
 
 from bciarena.simulator.brain import Brain, Flicker, Look
 

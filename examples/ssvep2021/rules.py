@@ -26,10 +26,10 @@ RULEBOOK = build(
     Rule("masked", frozenset({START}), "240 stands where the label was"),
     Rule("vocabulary", {str(k): f"{FREQUENCY_HZ[k - 1]:.1f} Hz" for k in CODES}, "labels 1 to 40"),
     Rule("answers", "integer", "the label"),
-    Rule("limit_s", 4.0, "at most 4 s of data, 4 s not included"),
+    Rule("limit_s", 4.0, "less than 4 s of data"),
     Rule("limit_covers_thinking", False, "data, not computing"),
     Rule("missing_s", 4.0, "no report: wrong, 4 s"),
-    Rule("closing", None, "241 is told, and limits nothing"),
+    Rule("closing", None, "241 is in the stream, but limits nothing"),
     Rule("decides", "first", "the first report counts"),
     Rule("scoring", SsvepScore(), "ITR per block without any pause, the mean over blocks"),
     Rule("unit", "bits/min", "of the ITR"),
@@ -39,6 +39,6 @@ RULEBOOK = build(
     Rule("dialect", "B", "getData, report"),
     Rule("python", "3.8", "the contest's interpreter"),
     Rule(
-        "classes", ("AlgorithmImplement", "AlgorithmImplementSSVEP", "AlgorithmImplement_SSVEP"), "names of the years"
+        "classes", ("AlgorithmImplement", "AlgorithmImplementSSVEP", "AlgorithmImplement_SSVEP"), "the names used over the years"
     ),
 )

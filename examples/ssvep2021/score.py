@@ -1,4 +1,4 @@
-"""Bits per minute of each block, nothing added to the time of an answer; the mean over blocks."""
+"""Bits per minute of each block, with no pause added to the time of an answer; the mean over blocks."""
 
 from bciarena.contests.itr import itr
 from bciarena.contests.scoring import Scoring, mean_over, pooled, ratio

@@ -1,4 +1,4 @@
-"""arena check: entries with one fault each, played for real in the box, and the words a contestant gets."""
+"""arena check: entries with one mistake each, played for real in the box, and the words a contestant gets."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_minute_played_is_valid(book) -> None:
     assert recording.digest == tiny_recording(book).digest
 
 
-def test_r20_of_rehabs_minute_cue_and_rest_of_trials_are_zero_and_nothing_else() -> None:
+def test_r20_in_rehabs_minute_only_cue_and_rest_are_zero() -> None:
     (subject,) = tiny_recording(rulebook("rehab")).subjects
     for block in subject.blocks:
         silent = ~np.asarray(block.eeg).any(axis=0)
@@ -113,17 +113,17 @@ ANYTIME = """class Anytime:
 """
 
 
-def test_what_costs_nothing_is_no_warning(tmp_path: Path) -> None:
-    """A block that breaks off at once leaves a usual entry waiting; one may report when nothing is asked."""
+def test_what_costs_nothing_gives_no_warning(tmp_path: Path) -> None:
+    """A block that breaks off at once leaves a usual entry waiting; and an entry may report where nothing is asked."""
     write(tmp_path, {"any.py": ANYTIME})
     assert check(plain(tmp_path, renews=False), rulebook("imagery")).warnings == []
     assert check(f"{tmp_path}/any.py:Anytime", rulebook("imagery")).warnings == []
 
 
-def test_answers_carried_over_to_the_next_block_are_told(tmp_path: Path) -> None:
+def test_answers_carried_over_to_the_next_block_are_reported(tmp_path: Path) -> None:
     write(tmp_path, {"late.py": CARRIES})
     found = check(f"{tmp_path}/late.py:Late", rulebook("imagery"))
-    assert "they answer the block before" in " ".join(found.warnings)
+    assert "they answer the previous block" in " ".join(found.warnings)
 
 
 def test_it_never_reports(tmp_path: Path) -> None:
@@ -138,9 +138,12 @@ def test_it_reports_in_the_trigger_packet(tmp_path: Path) -> None:
     assert words.startswith("13 of 13 reports came right after the packet that holds the trigger")
 
 
-def test_its_answers_are_no_answers(tmp_path: Path) -> None:
+def test_its_answers_are_not_valid(tmp_path: Path) -> None:
     (words,) = problems(plain(tmp_path, answer="'left'"))
-    assert words == '12 of 12 reports are no valid answers (as "left"); an answer is an integer of 201, 202, 203.'
+    assert (
+        words
+        == '12 of 12 reports are not valid answers (such as "left"); an answer is an integer, one of 201, 202, 203.'
+    )
 
 
 def test_it_is_late(tmp_path: Path) -> None:
@@ -171,7 +174,7 @@ def test_it_prints_and_prints(tmp_path: Path) -> None:
     found = check(plain(tmp_path, each="print('x' * 1000)"), rulebook("imagery"))
     assert found.problems == []
     assert found.warnings == [
-        "It prints 293 KiB in 1.7 minutes of data: of a run 1 MiB is kept, and printing takes time.",
+        "It prints 293 KiB in 1.7 minutes of data: at most 1 MiB is kept of a run, and printing takes time.",
     ]
 
 

@@ -85,7 +85,7 @@ def test_nothing_is_built(index: SmallIndex, tmp_path: Path) -> None:
     assert not mark.exists()
 
 
-def test_the_reasons(index: SmallIndex, tmp_path: Path) -> None:
+def test_each_reason_is_named(index: SmallIndex, tmp_path: Path) -> None:
     index.wheel("late", "2.0", "cp310-cp310-manylinux_2_17_x86_64")
     index.wheel("late", "1.0", "cp38-cp38-manylinux_2_17_x86_64")
     index.wheel("apple", "1.0", "cp38-cp38-macosx_11_0_arm64")
@@ -93,7 +93,7 @@ def test_the_reasons(index: SmallIndex, tmp_path: Path) -> None:
         make("late==2.0", "nowhere", "apple", "late2==1", "late<3")
     reason = caught.value.reason
     assert caught.value.verdict == "import_error"
-    assert "late==2.0: no such version for Python 3.8, exists for 3.10" in reason
+    assert "late==2.0: no such version for Python 3.8; it exists for 3.10" in reason
     assert "nowhere: the index has no package of this name" in reason
     assert "apple: no wheel for Linux on" in reason
     assert "late<3:" not in reason

@@ -43,16 +43,16 @@ def test_the_contests_pythons(tmp_path: Path, version: str) -> None:
         assert any(Path(place).is_relative_to(folder) for folder in chosen.readable)
 
 
-def test_what_decides(tmp_path: Path) -> None:
+def test_which_python_is_chosen(tmp_path: Path) -> None:
     assert interpreter_for(package(tmp_path)).version.startswith("3.8.")
     assert interpreter_for(package(tmp_path, "3.8"), "3.10").version.startswith("3.10.")
     assert interpreter_for(package(tmp_path, None, "D", contest="")) == platform_interpreter()
     assert interpreter_for(package(tmp_path, "platform")) == platform_interpreter()
     with pytest.raises(BadInput, match=r"Python 3\.77 is not on this machine.*ARENA_PYTHON_3_77"):
         interpreter_for(package(tmp_path), "3.77")
-    with pytest.raises(BadInput, match=r"Python 3\.7 is older"):
+    with pytest.raises(BadInput, match=r"Python 3\.7 is too old"):
         interpreter_for(package(tmp_path), "3.7")
-    with pytest.raises(BadInput, match=r"Python 3\.7 is older"):
+    with pytest.raises(BadInput, match=r"Python 3\.7 is too old"):
         interpreter_for(replace(package(tmp_path, "3.7"), exact=True))  # compiled by it
     nearest = interpreter_for(package(tmp_path, "3.7"))  # only named by it
     assert nearest.version.startswith("3.8.")
@@ -62,7 +62,7 @@ def test_what_decides(tmp_path: Path) -> None:
 def test_the_nearest_one_comes_with_a_warning(tmp_path: Path) -> None:
     best, words = nearest_python("3.99")
     assert best == all_pythons()[-1]
-    assert words.startswith(f"Python 3.99 is not on this machine, the nearest is used: {best.version};")
+    assert words.startswith(f"Python 3.99 is not on this machine; the nearest is used: {best.version};")
     assert nearest_python("3.10")[1] == ""
 
 
@@ -98,6 +98,7 @@ def test_the_platforms_own_shows_only_what_it_needs() -> None:
 def test_a_requirement_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     wanted = package(tmp_path, "3.8", requirements="surely-no-such-package==1.0\n")
+    (tmp_path / "x.py").write_text("import surely_no_such_package\n")
     with pytest.raises(EntryFailed, match="surely-no-such-package") as caught:
         interpreter_for(wanted)
     assert caught.value.verdict == "import_error"

@@ -61,7 +61,7 @@ def test_the_contests_layout_and_names(tmp_path: Path, challenge: str) -> None:
         assert package.requirements is None
 
 
-def test_the_sample_is_old_enough_python(tmp_path: Path) -> None:
+def test_the_sample_suits_its_contests_python(tmp_path: Path) -> None:
     """Every sample compiles in its contest's Python, and what it imports beside numpy is its own."""
     for challenge in CHALLENGES:
         folder = tmp_path / challenge

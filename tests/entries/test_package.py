@@ -87,7 +87,7 @@ def test_every_form_gives_the_same_package(tmp_path: Path) -> None:
         assert package.digest == found[0][0].digest
         assert package.target == "Algorithm/AlgorithmImplementMI.py:AlgorithmImplementMI"
         assert (package.dialect, package.python, package.requirements) == ("A", "3.8", None)
-        assert package.warnings == ("not taken, as no part of an entry: notes.docx",)
+        assert package.warnings == ("left out, as not part of an entry: notes.docx",)
         assert not package.root.exists()
     changed = opened(as_zip(tmp_path / "b.zip", {**OWN, "Algorithm/model.bin": b"\1\3"}))[0]
     assert changed.digest != found[0][0].digest
@@ -227,16 +227,19 @@ def test_nothing_of_the_entry_is_run(tmp_path: Path) -> None:
             {**OWN, "config.toml": 'requirements = "needs.txt"'},
             "'needs.txt' as requirements, but there is no such file",
         ),
-        ({**OWN, "config.toml": 'requirements = "/etc/passwd"'}, "'/etc/passwd' as requirements: that is no file of"),
-        ({**OWN, "config.toml": 'requirements = "../../etc/passwd"'}, "that is no file of the entry"),
+        (
+            {**OWN, "config.toml": 'requirements = "/etc/passwd"'},
+            "'/etc/passwd' as requirements, which is not a file of",
+        ),
+        ({**OWN, "config.toml": 'requirements = "../../etc/passwd"'}, "which is not a file of the entry"),
         ({**OWN, "config.json": '{"requirements": "a\\u0000b"}'}, "requirements must be a short plain text"),
         ({**OWN, "config.json": '{"entry": "\\u001b[2J:X"}'}, "entry must be a short plain text"),
         ({**OWN, "config.json": '{"dialect": "\\u202eA"}'}, "dialect must be a short plain text"),
         ({**OWN, "config.toml": "python = 0x" + "f" * 1900}, "python must be a short plain text"),
         ({**OWN, "config.json": '{"python": ' + "9" * 9000 + "}"}, "config.json: cannot be read"),
         ({**OWN, "config.json": '{"a": ' * 9000}, "config.json: cannot be read"),
-        ({**OWN, "config.json": " " * 70_000}, "longer than any configuration"),
-        ({**OWN, "Algorithm/config/AlgorithmConfig.yml": "a: &a [1]\nb: *a\n"}, "aliases .* are not taken"),
+        ({**OWN, "config.json": " " * 70_000}, "too long for a configuration"),
+        ({**OWN, "Algorithm/config/AlgorithmConfig.yml": "a: &a [1]\nb: *a\n"}, "aliases .* are not accepted"),
         ({**OWN, "Algorithm/config/AlgorithmConfig.yml": "[" * 60_000}, "AlgorithmConfig.yml: cannot be read"),
         ({**OWN, "config.toml": 'entry = "Algorithm/other.py:X"'}, "has no file Algorithm/other.py"),
         ({**OWN, "config.toml": 'entry = "../../x.py:X"'}, "has no file"),

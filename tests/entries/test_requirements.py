@@ -142,7 +142,7 @@ def test_other_lists_within_the_entry(tmp_path: Path) -> None:
     (tmp_path / "sub" / "base.txt").write_text("scipy\n-r more.txt\n")
     (tmp_path / "sub" / "more.txt").write_text("six\n")
     assert read(tmp_path, "numpy\n-r sub/base.txt\n--requirement=sub\\more.txt\n") == ["numpy", "scipy", "six"]
-    with pytest.raises(EntryFailed, match="named by itself"):
+    with pytest.raises(EntryFailed, match="includes itself"):
         read(tmp_path, "-r requirements.txt\n")
 
 

@@ -1,4 +1,4 @@
-"""Averages the response to each light, weighs it with a linear rule learnt in training, stops when one stands out.
+"""Weighs the response to each flash by a linear rule learnt in training; answers when one light stands out.
 
 The rule is a shrunk linear discriminant between flashes that were waited for and those that were not.
 """
@@ -14,7 +14,7 @@ MARGIN = 3.5
 
 
 def feature(eeg):
-    """A stretch from a flash on, (channels, LAST_N), as one vector."""
+    """The EEG after a flash, shape (channels, LAST_N), as one vector."""
     piece = eeg - eeg[:, :FIRST_N].mean(axis=1, keepdims=True)
     return piece[:, FIRST_N:LAST_N].reshape(len(piece), -1, STEP).mean(axis=2).ravel()
 

@@ -1,4 +1,4 @@
-"""Your starting point: always the same light, after two seconds. Make it look at the flashes (codes 1 to 6)."""
+"""Your starting point: it always answers light 1, after two seconds. Make it look at the flashes (codes 1 to 6)."""
 
 
 class Entry:

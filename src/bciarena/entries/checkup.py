@@ -30,7 +30,7 @@ CHATTY_BYTES = 64 << 10  # printed in the few minutes that are played
 
 @dataclass
 class Checkup:
-    """What was found. ``problems`` would cost the score, ``warnings`` may not; ``played`` where it came to that."""
+    """What was found: ``problems`` would cost the score, ``warnings`` may not; ``played`` if it came to playing."""
 
     challenge: str
     target: str = ""
@@ -60,8 +60,8 @@ def check(
 ) -> Checkup:
     """Look an entry over, play it on a few minutes of made-up data, in the box, and say what would go wrong.
 
-    What can be seen without playing is told all at once, and then it is not played. BadInput is raised for what is no
-    entry at all; everything an entry itself does wrong is among the problems.
+    Problems that can be seen without playing are listed all at once, and the entry is then not played. BadInput is
+    raised for what is not an entry at all; everything an entry itself does wrong is among the problems.
     """
     from bciarena.entries.opened import opened
 
@@ -141,7 +141,7 @@ def _read(found: Checkup, rulebook: Rulebook, recording: Recording, run: RunFold
             f"It never reported in {found.trials} trials: each would count as wrong. Does it wait for a code that the "
             f"stream does not have? {_codes(rulebook)}"
         )
-    if not _reports_too_early(found, rulebook, truth, reports):  # what comes of it would only confuse
+    if not _reports_too_early(found, rulebook, truth, reports):  # else its consequences would only confuse
         _read_trials(found, rulebook, trials, result["verdict"])
         _read_beginnings(found, truth, reports)
     _read_answers(found, rulebook, reports)
@@ -153,13 +153,13 @@ def _read(found: Checkup, rulebook: Rulebook, recording: Recording, run: RunFold
     if result["verdict"] == "ok" and printed > CHATTY_BYTES:
         minutes = recording.seconds / 60
         found.warnings.append(
-            f"It prints {printed >> 10} KiB in {minutes:.1f} minutes of data: of a run 1 MiB is kept, and "
+            f"It prints {printed >> 10} KiB in {minutes:.1f} minutes of data: at most 1 MiB is kept of a run, and "
             "printing takes time."
         )
 
 
 def _reports_too_early(found: Checkup, rulebook: Rulebook, truth: Truth, reports: list[ReportLine]) -> bool:
-    """Whether it reports in trigger packets, in a challenge whose stream has such."""
+    """Whether it reports in trigger packets, in a challenge whose stream has them."""
     if not any(rulebook.mask[code] for code in rulebook.opens):
         return False
     starts = {(subject, block, span.data_start) for subject, block, spans in truth.blocks for span in spans}
@@ -175,8 +175,8 @@ def _reports_too_early(found: Checkup, rulebook: Rulebook, truth: Truth, reports
 def _read_beginnings(found: Checkup, truth: Truth, reports: list[ReportLine]) -> None:
     """Whether answers are carried over from one block to the next.
 
-    Who reports before the first block's first trial as well does so at any time, which costs nothing. Nor does what
-    comes after the block that breaks off within a packet: nobody can answer its trial in time.
+    An entry that also reports before the very first trial reports at any time, which costs nothing. Neither do reports
+    after the block that breaks off within a packet: nobody can answer its trial in time.
     """
     placed = [(line["subject"], line["block"], line["position"]) for line in reports]
     early = [
@@ -188,7 +188,7 @@ def _read_beginnings(found: Checkup, truth: Truth, reports: list[ReportLine]) ->
     if carried and not early[0]:
         found.warnings.append(
             f"{carried} of {len(reports)} reports came before the first trial of a block and count for nothing: they "
-            "answer the block before. Begin anew where a block begins (position 0)."
+            "answer the previous block. Start afresh where a block begins (position 0)."
         )
 
 
@@ -200,8 +200,8 @@ def _read_answers(found: Checkup, rulebook: Rulebook, reports: list[ReportLine])
         listed = ", ".join(words) if len(words) < 9 else f"{words[0]} ... {words[-1]}"
         kind = "an integer" if rulebook.answers == "integer" else "a text"
         found.problems.append(
-            f"{len(invalid)} of {len(reports)} reports are no valid answers (as {shown}); "
-            f"an answer is {kind} of {listed}."
+            f"{len(invalid)} of {len(reports)} reports are not valid answers (such as {shown}); "
+            f"an answer is {kind}, one of {listed}."
         )
 
 
@@ -223,15 +223,15 @@ def _read_trials(found: Checkup, rulebook: Rulebook, trials: list[TrialRow], ver
 
 
 def _read_clock(found: Checkup, rulebook: Rulebook, run: RunFolder) -> None:
-    """Computing time against the time the data themselves last."""
+    """Computing time against the duration of the data."""
     think_s = run.think_s()[WARM_UP:]
     if not len(think_s):
         return
     found.busy_share = float(think_s.sum() / (len(think_s) * rulebook.packet_n / rulebook.rate))
     if found.busy_share > 1:
         found.problems.append(
-            f"It is too slow: it computes {found.busy_share:.1f} times as long as the data last, and a run may take as "
-            "long as its data."
+            f"It is too slow: it computes {found.busy_share:.1f} times as long as the data last, and a run may take "
+            "only as long as its data."
         )
     elif found.busy_share > 0.5:
         found.warnings.append(f"It computes {found.busy_share:.0%} of the time: a slower machine may be too slow.")

@@ -54,7 +54,7 @@ INTERFACES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "D": {},
 }
-"""Where the texts keep which classes, by dialect."""
+"""The files of the contest texts and the classes in each, by dialect."""
 SHARED = {
     "A": ("common", "dialect_ab", "dialect_a"),
     "B": ("common", "dialect_ab", "dialect_b"),

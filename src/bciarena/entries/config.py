@@ -106,11 +106,11 @@ def _word(value: Any, key: str, file: str) -> str:
 
 
 class _Plain(yaml.BaseLoader):
-    """Texts, lists and mappings only. An alias makes a small file large, so there are none."""
+    """Texts, lists and mappings only. No aliases: they can make a small file large."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases (*name) are not taken; write the value out")
+            raise yaml.YAMLError("aliases (*name) are not accepted; write the value out")
         return super().compose_node(parent, index)
 
 

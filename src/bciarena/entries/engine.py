@@ -18,7 +18,7 @@ OURS = Path(bciarena.__file__).parent
 PLACE = "Framework.engine"
 """Where the modules are in a companion package."""
 OLDER = (("from collections.abc import", "from typing import"), (", strict=True)", ")"))
-"""What Python 3.8 spells differently; the rest of these modules keeps to what it knows, which a test plays."""
+"""What Python 3.8 spells differently; otherwise these modules use only what 3.8 knows, as a test checks."""
 PLAYERS = {"A": "dialect_sync", "B": "dialect_sync", "C": "dialect_async"}
 CONTESTS = '''"""The rules of this challenge."""
 
@@ -65,7 +65,7 @@ def _rewritten(text: str) -> str:
 
 
 def _imports(text: str, place: str, source: Path) -> dict[str, Path]:
-    """Modules of ours that a module needs to run: place in the engine to file."""
+    """Our modules that a module needs to run, each with its place in the engine and its file."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":

@@ -55,13 +55,13 @@ def interpreter_for(
     Parameters
     ----------
     image : str, optional
-        Libraries of a contest's year (entries.images), over the one that the entry names.
+        Libraries of a contest's year (entries.images), instead of those of the image that the entry names.
     images : mapping, optional
         Images that belong to the contest, as tables.
     requirements : Path, optional
         A list of libraries beside the entry's own.
     debugging : bool
-        A person's own entry, to be run without a box: where there is no bubblewrap it is installed without one, too.
+        A person's own entry, run without a box; where bubblewrap is missing it is also installed without one.
     """
     chosen, warnings = _image(package, image, images)
     wanted = python or package.python or (chosen.python if chosen else None)
@@ -126,7 +126,7 @@ def added(path: Path | None) -> Wanted:
 
 
 def _lacking(package: Package, interpreter: Interpreter) -> tuple[str, ...]:
-    """One warning that names everything: it may be imported only where it is there."""
+    """One warning for all missing modules; no error, since an entry may do without some of them."""
     lacking = missing(package, interpreter)
     if package.python == "platform":  # one of ours: not its fault, and the command line knows which extra brings it
         for name in sorted(library.needs(package.root) & lacking.keys()):
@@ -213,7 +213,7 @@ def _make(
 
 
 def _run(command: list[str | Path], base: Found) -> None:
-    """Starts a Python of this machine on nothing but itself."""
+    """Run a command that makes an environment; a fault of ours if it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, errors="replace", umask=0o022)
     except subprocess.TimeoutExpired as error:

@@ -1,4 +1,4 @@
-"""Which libraries go into an environment: what the entry asks for, an image of its contest's year, caps of the time."""
+"""Which libraries go into an environment: what the entry asks for, an image of its contest's year, caps on versions."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ SETUPTOOLS = "setuptools<81"  # the last ones with pkg_resources, which librarie
 
 @dataclass(frozen=True)
 class Image:
-    """Libraries that machines of a contest had.
+    """Libraries that the machines of a contest had.
 
-    ``extras`` come for an entry that imports or asks for them; ``default``: for entries that name no image and bring
-    no list of libraries.
+    ``extras`` are added for an entry that imports or asks for them; ``default`` marks the image for entries that name
+    none and bring no list of libraries.
     """
 
     name: str
@@ -74,7 +74,7 @@ def find_image(name: str, contests: Mapping[str, Any] | None = None) -> Image:
 
 
 def attempts(python: str, lines: list[str], image: Image | None, modules: frozenset[str]) -> list[Attempt]:
-    """What to try, in this order: with the image and the caps of the time; then without their versions."""
+    """What to try, in this order: with the image's versions and caps; then without them."""
     number = tuple(int(part) for part in python.split("."))
     asked = names(lines)
     fill = list(image.packages) if image else ["numpy<2" if number < NUMPY_2 else "numpy"]
@@ -90,7 +90,7 @@ def attempts(python: str, lines: list[str], image: Image | None, modules: frozen
 
 
 def _caps(lines: list[str], number: tuple[int, ...], versions: dict[str, str]) -> list[str]:
-    """Caps for whatever has no version of its own; a bare name in an entry's list is one of these."""
+    """Caps for every package without a version of its own, bare names in an entry's list included."""
     caps = ["numpy<2"] if number < NUMPY_2 else []
     held = {canonicalize_name(one.name): one for one in map(Requirement, lines)}
     for rule in libraries()["cap"]:

@@ -79,7 +79,7 @@ class Settings:
 
 
 def pips_settings(executable: Path) -> Settings:
-    """Asks a base Python's own pip; no word of a stranger is in the question."""
+    """Ask a base Python's own pip; nothing that an entry says is part of the question."""
     return _asked(executable, tuple(sorted(item for item in os.environ.items() if item[0].startswith("PIP_"))))
 
 
@@ -112,7 +112,7 @@ def wheelhouse() -> Path:
 
 
 class Index:
-    """Lists and fetches; ``trouble`` says what went wrong on our side."""
+    """Lists and fetches packages; ``trouble`` says what went wrong on our side."""
 
     def __init__(self, settings: Settings, on_progress: Callable[[str], None] = lambda text: None) -> None:
         self.settings = settings
@@ -175,7 +175,7 @@ class Index:
                     digest.update(raw)
                     target.write(raw)
             if file.sha256 not in ("", digest.hexdigest()):
-                raise Fault(f"{file.name}: came with another digest than the index lists")
+                raise Fault(f"{file.name}: its digest is not the one that the index lists")
             place = folder / digest.hexdigest()
             if not place.is_dir():
                 os.chmod(part, 0o755)
@@ -306,7 +306,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             shutil.copyfileobj(file, self.wfile, CHUNK)
 
     def log_message(self, format: str, *args: object) -> None:
-        """The index says itself what is worth telling."""
+        """Say nothing: the index itself reports what matters."""
 
 
 def _token(file: File) -> str:
@@ -388,7 +388,7 @@ def _made(folder: Path) -> Path:
 
 
 def prune() -> None:
-    """Forget the wheels used longest ago, where many are kept, and what was broken off."""
+    """Remove the wheels used longest ago, where too many are kept, and downloads that were broken off."""
     for part in (cache_folder() / "wheels").glob(".part-*"):
         if part.stat().st_mtime < time.time() - BROKEN_OFF_S:
             shutil.rmtree(part, ignore_errors=True)

@@ -57,8 +57,8 @@ def install(
 ) -> tuple[dict[str, str], list[str]]:
     """Install the first attempt that can be met into ``place``/site; returns the wheels used, with their digests.
 
-    Packages of ``spare`` names that cannot be had are left out where nothing can be installed with them; the second
-    list returned says why. ``boxed`` is False only for debugging one's own entry on a machine without bubblewrap.
+    Packages named in ``spare`` that cannot be had are left out where the rest cannot be installed with them; the
+    second list returned says why. ``boxed`` is False only to debug one's own entry on a machine without bubblewrap.
     """
     index = Index(pips_settings(base.executable), on_progress)
     done, left = _tried(base, index, attempts, place, boxed), dict[str, str]()
@@ -149,7 +149,7 @@ def _explain(base: Found, index: Index, attempt: Attempt, place: Path, code: int
     if code == REFUSED and (place / REASON).is_file():
         words = one_line((place / REASON).read_text("utf-8", "replace"), 200)
         raise EntryFailed(
-            "import_error", f"its requirements cannot be installed: {words}: only packages of the index are"
+            "import_error", f"its requirements cannot be installed: {words}; only packages of the index are installed"
         )
     if not index.settings.indexes:
         absent = [name for name in attempt.ours if not index.files(name)]
@@ -181,7 +181,7 @@ def why_not(index: Index, line: str, python: str) -> str:
         return ""
     others = [other for other in PYTHONS if any(runs_on(file, other) for file in wheels)]
     if others:
-        return f"{line}: no such version for Python {python}, exists for {', '.join(others)}"
+        return f"{line}: no such version for Python {python}; it exists for {', '.join(others)}"
     if wheels:
         return f"{line}: no wheel for {platform.system()} on {platform.machine()}"
     return f"{line}: exists only as source, and nothing is built here; choose a version that has wheels"

@@ -53,7 +53,7 @@ def all_pythons() -> list[Found]:
 def find_python(version: str) -> Found:
     """The Python of a version; BadInput says how to get it."""
     if tuple(int(part) for part in version.split(".")) < OLDEST:
-        raise BadInput(f"Python {version} is older than an entry's may be: use 3.8 or later")
+        raise BadInput(f"Python {version} is too old for an entry; use 3.8 or later")
     for path, source in _candidates(version):
         found = _ask(path, source)
         if found and found.version == version:
@@ -88,7 +88,7 @@ def nearest_python(version: str) -> tuple[Found, str]:
             raise
         best = min(choices, key=lambda found: (abs(found.number[1] - minor), found.number[1] < minor))
         return best, (
-            f"Python {version} is not on this machine, the nearest is used: {best.version}; ranked runs may use "
+            f"Python {version} is not on this machine; the nearest is used: {best.version}; ranked runs may use "
             f"{version} (to have it here: pyenv install {version}, or uv python install {version})"
         )
 

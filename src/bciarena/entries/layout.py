@@ -34,13 +34,13 @@ INTERFACES = {
     for root in ("Algorithm", "AlgorithmImplement", ONLINE)
     for name in (f"{root}/Interface", f"{root}/Interface/Model")
 }
-"""These were spelled with small letters in some years: changed only where the folder above was changed, too."""
+"""These were spelled with small letters in some years: corrected only where the folder above was corrected, too."""
 DEPTH, MOST_FOLDERS = 5, 2000  # how far an upload is searched for the folder that holds the entry
 JUNK = re.compile(r"__MACOSX|\.DS_Store|Thumbs\.db|desktop\.ini|\._.*|\.git|\.idea|\.vscode|\.ipynb_checkpoints")
 IGNORED = frozenset(
     {"main.py", "main.pyc", "Framework/", "Task/", "Challenge/", "README.md", "README_zh.md", "data/", "config/"}
 )
-"""Known parts of a companion package that are ours, or nobody's: left without a word."""
+"""Known parts of a companion package that are ours or nobody's: left out without a note."""
 LISTS = re.compile(r"(?:requirements?|environment)[\w.-]{0,60}\.(?:txt|ya?ml)", re.I)
 """Names of files that list libraries."""
 COMPILED = re.compile(r"(?P<stem>.+?)\.cpython-(?P<tag>\d+)(\.opt-\d)?\.pyc")
@@ -48,7 +48,7 @@ IMPL = Path("Algorithm/method/impl")
 
 
 def contained(root: Path, named: str) -> Path | None:
-    """The place below ``root`` that a stranger's text names; None where it leads out. Nothing is looked at."""
+    """The place below ``root`` that a stranger's text names; None where it leads out. The disk is not read."""
     parts = PurePosixPath(named.replace("\\", "/")).parts
     if not parts or len(named) > 300 or ".." in parts or parts[0].startswith("/") or not named.isprintable():
         return None
@@ -60,8 +60,8 @@ def contained(root: Path, named: str) -> Path | None:
 def base_of(folder: Path, name: str, rulebook: Rulebook, named: str = "") -> tuple[Path, str]:
     """The folder that holds the entry, and ``named`` relative to it.
 
-    It is this one, or one below it (archives often wrap everything in folders). Where several could be it, the one
-    counts that holds what was named, else the class's file where the contest looks for it, else the outermost.
+    It is this one, or one below it (archives often wrap everything in folders). Of several candidates it
+    is the one with what was named, else with the class's file where the contest looks for it, else the outermost.
     """
     bases = [base for base in _folders(folder) if _holds_own(base)]
     if named:
@@ -137,7 +137,7 @@ def _holds_class(base: Path, classes: tuple[str, ...]) -> bool:
 
 
 def take(base: Path, root: Path) -> list[str]:
-    """Copy the entry's own files into ``root``; gives the names that were left out."""
+    """Copy the entry's own files into ``root``; returns the names that were left out."""
     copier = Copier(base, root)
     left = []
     for item in sorted(base.iterdir()):
@@ -214,7 +214,7 @@ class Copier:
             raise BadInput(f"{source}: cannot be read ({error.strerror})") from error
 
     def respell(self, everything: bool) -> None:
-        """Whether the letters of the folder to come were changed, so that those of its interface folders may be."""
+        """Say whether the case of the next folder's name was corrected: then that of its interface folders is, too."""
         self._spelling = SPELLED | INTERFACES if everything else SPELLED
 
     def _spelled(self, target: Path) -> Path:
@@ -250,7 +250,7 @@ def settle_compiled(root: Path, python: str) -> None:
 
 
 def open_to_readers(root: Path) -> None:
-    """Whatever the umask: the box may run under a user of its own."""
+    """Let everybody read it, whatever the umask: the box may run under a user of its own."""
     for folder, _, files in os.walk(root):
         os.chmod(folder, 0o755)
         for name in files:

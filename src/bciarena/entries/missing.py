@@ -14,13 +14,13 @@ MOST_FILES = 400
 OURS = frozenset(
     "Algorithm AlgorithmImplement AlgorithmSystem Framework Task Challenge common Common Interface".split()
 )
-"""First names of modules that the contests' frameworks brought."""
+"""Top-level modules that the contests' frameworks brought."""
 GONE = frozenset("distutils imp asynchat asyncore smtpd binhex formatter parser symbol macpath dummy_threading".split())
-"""Parts of Python in some of the versions an entry may name."""
+"""Modules that only older Pythons have, among those an entry may name."""
 
 
 def imported(package: Package) -> dict[str, str]:
-    """Modules from elsewhere that its sources import, with the file that does."""
+    """Modules from elsewhere that its sources import, each with a file that does so."""
     sources = [path for path in sorted(package.root.rglob("*.py")) if not path.is_symlink()][:MOST_FILES]
     own = {part for path in package.root.rglob("*") for part in (path.name.partition(".")[0],)}
     found: dict[str, str] = {}
@@ -32,7 +32,7 @@ def imported(package: Package) -> dict[str, str]:
 
 
 def missing(package: Package, interpreter: Interpreter) -> dict[str, str]:
-    """Those of them that the interpreter's environment does not have: module to the package that provides it."""
+    """Imported modules that the interpreter's environment lacks, each with the package that provides it."""
     here = interpreter.executable == Path(sys.executable)
     sites = [site for folder in interpreter.readable[-1:] for site in folder.glob("lib/python*/site-packages")]
     there = {item.name.partition(".")[0] for site in sites for item in site.iterdir()}

@@ -64,9 +64,9 @@ def open_entry(
     entry : str, optional
         ``module:Class`` or ``path/file.py:Class`` where neither the names nor its configuration tell.
     python : str, optional
-        The version it is to run in, over what it says itself.
+        The version it is to run in, instead of the one it names.
     boxed : bool
-        Read an archive in a box, as a site does with strangers': whatever is wrong with our reading, it costs nothing.
+        Read an archive in a box, as a site does with uploads, so that a flaw in our readers does no harm.
     problems : list of str, optional
         Takes what is wrong with its compiled files, which otherwise is raised as EntryFailed.
     """
@@ -125,7 +125,7 @@ def _module(spec: str, rulebook: Rulebook, root: Path, wanted: str | None) -> Pa
     if not source.is_file():
         raise BadInput(f"{file}: no such file; give a folder, a .zip, a .tar.gz or module.py:Class")
     if source.suffix not in (".py", ".pyc"):
-        raise BadInput(f"{file}: is no Python file; give module.py:Class")
+        raise BadInput(f"{file}: is not a Python file; give module.py:Class")
     taken = plain.take(source, root)
     open_to_readers(root)
     target, _ = find_target(root, rulebook, f"{source.name}:{name}")
@@ -165,7 +165,7 @@ def _upload(
 def read_upload(
     source: Path, rulebook: Rulebook, root: Path, upload: Path, entry: str | None, wanted: str | None
 ) -> Package:
-    """Copy an entry's own part into ``root`` and find out what it is; all reading of a stranger's words is here."""
+    """Copy an entry's own part into ``root`` and find out what it is; whatever a stranger wrote is read here."""
     unpacked = 0
     if source.is_file():
         upload.mkdir()
@@ -192,7 +192,7 @@ def read_upload(
         warnings.append(f"{target} plays; passed over: {', '.join(others[:4])} (--entry module:Class names another)")
     unknown = sorted(name for name in left if name not in IGNORED and not (root / name.rstrip("/")).exists())
     if unknown:
-        warnings.append(f"not taken, as no part of an entry: {', '.join(unknown[:8])}{' ...' * (len(unknown) > 8)}")
+        warnings.append(f"left out, as not part of an entry: {', '.join(unknown[:8])}{' ...' * (len(unknown) > 8)}")
     compiled = _compiled_python(root)
     requirements = _requirements(root, said)
     dialect = _dialect(said, target, rulebook)
@@ -245,7 +245,7 @@ def _mismatches(said: Config, rulebook: Rulebook) -> Iterator[str]:
 
 
 def _requirements(root: Path, said: Config) -> Path | None:
-    """Its list of libraries: the named one, else requirements.txt, else one of a like name, else environment.yml."""
+    """Its list of libraries: the named one, else requirements.txt, else one of a similar name, else environment.yml."""
     if said.requirements:
         path = contained(root, said.requirements)
         if path is None:

@@ -65,7 +65,7 @@ def pack(
     image: str | None = None,
     requirements: Path | None = None,
 ) -> Packed:
-    """Compile an entry and write it to ``out``, a .zip or .tar.gz; it is opened once more to see that it can be."""
+    """Compile an entry and write it to ``out``, a .zip or .tar.gz; the result is opened once as a check."""
     if not out.name.endswith((".zip", ".tar.gz", ".tgz")):
         raise BadInput(f"{out}: name a .zip or a .tar.gz")
     if spec.startswith("@"):
@@ -78,7 +78,9 @@ def pack(
         if requirements:
             notes = _add_libraries(package, requirements, said)
         elif package.requirements:
-            read_requirements(package.requirements, package.root).lines(HERE)  # nobody would take it otherwise
+            read_requirements(package.requirements, package.root).lines(
+                HERE
+            )  # refuses a list that no site would accept
         asked = find_image(image).python if image and not (python or package.python) else None
         base, warning = nearest_python(asked) if asked else base_for(package, version(python) if python else None)
         _compile(package.root, base)
@@ -96,7 +98,7 @@ def pack(
 
 
 def _add_libraries(package: Package, path: Path, said: Config) -> tuple[str, ...]:
-    """The entry's own list with another beside it, as the list that is packed; gives what is worth telling."""
+    """Pack the entry's own list together with another one; returns the notes on it."""
     own = read_requirements(package.requirements, package.root).without_refused() if package.requirements else Wanted()
     lists = [own, added(path)]
     target = package.requirements or package.root / "requirements.txt"

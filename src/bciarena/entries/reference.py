@@ -19,7 +19,7 @@ class Reference:
     Attributes
     ----------
     name : str
-        With its sign: ``@NAME-baseline``.
+        As it is called, with its @: ``@NAME-baseline``.
     needs_model : bool
         Its folder has a train.py: it must be trained before it can play.
     about : str

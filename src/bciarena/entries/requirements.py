@@ -1,8 +1,8 @@
 """Reads what libraries an entry asks for: requirements.txt in every form people write it, or environment.yml.
 
 The words are a stranger's and go to a program that takes options and paths from the same lines. So every line is parsed
-as a package with versions, and only what was understood is written anew: name, extras, versions. Markers are judged
-here and never written. Whatever is more than that is refused by name, all of it at once.
+as a package with versions, and only what was understood is written again: name, extras, versions. Markers are
+evaluated here and never written. Anything else is refused by name, all of it at once.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ HASH = re.compile(r"(?<=\s)--hash[= ]\S+")
 
 @dataclass(frozen=True)
 class Wanted:
-    """What was understood, what was read in another way than it stands there, and what is refused."""
+    """What was understood, notes on what was read differently from what it says, and what is refused."""
 
     packages: tuple[Requirement, ...] = ()
     notes: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ def brought_by(modules: frozenset[str]) -> frozenset[str]:
 
 
 def text_of(one: Requirement) -> str:
-    """A requirement as we write it; refuses what does not come back as the same when read again."""
+    """A requirement as we write it; refuses what would be read differently next time."""
     name = canonicalize_name(one.name)
     extras = ",".join(sorted(canonicalize_name(extra) for extra in one.extras))
     line = f"{name}[{extras}]{one.specifier}" if extras else f"{name}{one.specifier}"
@@ -261,7 +261,7 @@ def _is_version(text: str) -> bool:
 
 
 def _meant(one: Requirement) -> str:
-    """Gives a requirement the name that is meant, and says which; versions that only mean "exactly" become plain."""
+    """Give a requirement the name that is meant, and return it if it is another; ``===`` becomes ``==``."""
     name = canonicalize_name(one.name)
     specs = [f"=={Version(s.version)}" if s.operator == "===" else str(s) for s in one.specifier]
     if name == "sklearn":  # the stand-in's versions, 0.0 to 0.0.post12, are not scikit-learn's
@@ -311,7 +311,7 @@ def _text(path: Path) -> str:
         raise EntryFailed("import_error", tell("list.long", name=path.name))
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         text = raw.decode("utf-16", "replace")
-    elif raw[1:2] == b"\0" or raw[:1] == b"\0":  # the same without its mark
+    elif raw[1:2] == b"\0" or raw[:1] == b"\0":  # UTF-16 without a byte order mark
         text = raw.decode("utf-16-le" if raw[1:2] == b"\0" else "utf-16-be", "replace")
     else:
         try:

@@ -38,9 +38,9 @@ for name in json.loads(sys.stdin.read()):
 def look_over(package: Package, here: bool = False, listed: bool = False) -> tuple[list[str], list[str]]:
     """Problems and warnings: requirements that cannot be used, a Python that is not there, sources it cannot read.
 
-    ``here`` reads the sources in this very process (which must be a box then), as its Python would, as far as ours can
-    tell; else its own Python does. A file that nothing imports is worth a warning only. ``listed``: a person gives a
-    list of libraries beside it, so that lines of its own which cannot be used stand in nobody's way.
+    With ``here`` this very process (which must then be a box) reads the sources, as well as our Python can judge for
+    the entry's; otherwise the entry's own Python reads them. A file that nothing imports is worth only a warning.
+    With ``listed`` a list of libraries is given beside the entry, so unusable lines of its own do no harm.
     """
     problems: list[str] = []
     warnings: list[str] = []

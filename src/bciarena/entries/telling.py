@@ -1,7 +1,7 @@
-"""What is wrong with an entry, in words that can be said in another language later.
+"""What is wrong with an entry, in words that can be put into another language later.
 
 The words are English text like any other. They also remember the key and the values they were made from (words.*.toml
-beside this file), so that a site can say them to its reader, even after they came out of a box as JSON.
+beside this file), so that a site can say them in its reader's language, even after they came out of a box as JSON.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from bciarena.plaintext import clean, one_line
 from bciarena.words import Tables, read_words
 
-MOST = 400  # of a value that came out of a box
+MOST = 400  # characters of a value that came out of a box
 
 
 class Told(str):

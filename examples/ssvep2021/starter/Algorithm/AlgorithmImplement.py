@@ -1,4 +1,4 @@
-"""A package as people wrote them in 2021: wait for 240, take 2 s, ask canonical correlation, report."""
+"""A package in the style of 2021: wait for 240, take 2 s of data, find the best canonical correlation, report."""
 
 import numpy as np
 from Algorithm.Interface.AlgorithmInterface import AlgorithmInterface
