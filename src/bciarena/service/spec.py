@@ -16,6 +16,7 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.images import read_image
 from bciarena.errors import BadInput
 from bciarena.protocol.seeds import LEAST_SECRET
+from bciarena.service.refusals import Refused
 
 Kind = TypeVar("Kind", bound=BaseModel)
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?$")]
@@ -90,22 +91,20 @@ class Granted(Strict):
     fixed_names: bool = False
     strict: bool = False
 
-    def why_not(self, about: dict[str, Any], book: Rulebook) -> str:
-        """Why an uploaded package (see uploads.inspect) may not enter; empty when it may."""
+    def check(self, about: dict[str, Any], book: Rulebook) -> None:
+        """Refuse an uploaded package (see uploads.inspect) that may not enter."""
         if about.get("reference"):
-            return ""
+            return
         pythons = self.pythons or ([book.python] if self.strict else [])
         python = about.get("python") or book.python
         if pythons and python not in pythons:
-            return (
-                f"it is for Python {python}; here it must be {' or '.join(pythons)} (arena pack --python {pythons[0]})"
-            )
+            raise Refused(422, "refused.strict_python", its=python, pythons=" / ".join(pythons), first=pythons[0])
         if (self.pyc_only or self.strict) and not about.get("compiled"):
-            return "it contains Python sources; here all files must be compiled (.pyc): arena pack does that"
+            raise Refused(422, "refused.strict_sources")
         file, _, name = str(about.get("target", "")).rpartition(":")
         if (self.fixed_names or self.strict) and (name not in book.classes or Path(file).stem != name):
-            return f"its class is {name} in {file}; here class and file must be named {' or '.join(book.classes)}"
-        return ""
+            names = " / ".join(book.classes)
+            raise Refused(422, "refused.strict_names", name=name, file=file, names=names)
 
 
 class ImageSpec(Strict):

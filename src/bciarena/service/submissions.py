@@ -38,8 +38,7 @@ def submit(session: Session, account: Account, version: Version, phase: Phase, b
     if state not in ("open", "late"):
         raise Refused(409, f"refused.phase_{state}")
     phases.check_team(session, phase, team)
-    if why := Granted(**phase.limits).why_not(version.about, find_rulebook(phase.contest.rulebook)):
-        raise Refused(422, "refused.package", why=why)
+    Granted(**phase.limits).check(version.about, find_rulebook(phase.contest.rulebook))
     if not boxed and not team.house:
         raise Refused(503, "refused.no_box")
     # Two submissions at the same moment must not both use the last one of the day: the rows of the person and of the
