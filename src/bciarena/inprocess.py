@@ -16,7 +16,7 @@ from bciarena.referee.desk import Clock
 from bciarena.runs import Result, run_match
 from bciarena.verdicts import Verdict
 
-VERBS = ("step", "run", "predict")
+VERBS = ("step", "run", "predict", "load_model")
 
 
 class _OverBudget(BaseException):
@@ -108,7 +108,9 @@ def play(
     if isinstance(entry, type):
         raise BadInput(f"{name} is a class: give an object of it, play({name}(), ...)")
     if not any(hasattr(entry, verb) for verb in VERBS):
-        raise BadInput(f"{name} has none of step(packet), run(packets) or predict(X): nothing to play")
+        raise BadInput(
+            f"{name} has none of step(packet), run(packets), predict(X) or load_model(meta): nothing to play"
+        )
     recording = data if isinstance(data, Recording) else open_recording(data)
     player = InProcess(entry)
     where = Path(out) if out else None

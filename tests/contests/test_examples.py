@@ -1,6 +1,7 @@
 """The contests in examples/ are really played: none of them is known to the platform."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -76,3 +77,65 @@ def test_an_oddball_contest_is_learnt_and_played(tmp_path):
     page = tmp_path / "report.html"
     assert arena(["report", str(tmp_path / "run"), "--challenge", str(folder), "-o", str(page)]) == 0
     assert "lights/min" in page.read_text("utf-8")
+
+
+def zipped(folder, tmp_path):
+    """A submission as it is uploaded: its files at the zip's root."""
+    return Path(shutil.make_archive(str(tmp_path / "submission"), "zip", folder))
+
+
+def test_a_submission_to_a_streamed_competition_plays_as_it_is(tmp_path):
+    score = play("streamed", tmp_path, zipped(EXAMPLES / "streamed" / "submission", tmp_path), subjects=2)
+    assert {trial["status"] for trial in score["trials"]} == {"in_time"}
+    assert {trial["length_s"] for trial in score["trials"]} == {2.0}
+    assert len(score["trials"]) == 24
+
+
+STATEFUL = """
+import numpy as np
+import benchmark_utils
+from compet_core.base_solver import CompetSolver
+
+
+class Model:
+    def __init__(self):
+        self.count, self.resets = 0, 0
+
+    def reset_state(self):
+        self.resets += 1
+
+    def predict(self, X):
+        assert tuple(X.shape) == (1, 8, 500), X.shape
+        self.count += 1
+        assert self.resets == 1 and self.count <= 12
+        scores = np.zeros((1, 3))
+        scores[0, self.count % 3] = 1
+        return scores
+
+
+class Solver(CompetSolver):
+    def load_model(self, meta):
+        assert (meta["n_chans"], meta["n_times"], meta["n_classes"], meta["sfreq"]) == (8, 500, 3, 250.0)
+        assert (meta["submission_dir"] / "submission.py").is_file()
+        return Model()
+"""
+
+
+def test_every_stream_begins_with_a_fresh_model(tmp_path):
+    folder = tmp_path / "stateful"
+    folder.mkdir()
+    (folder / "submission.py").write_text(STATEFUL)
+    score = play("streamed", tmp_path, zipped(folder, tmp_path), subjects=2)
+    answers = [trial["answer"] for trial in score["trials"]]
+    assert answers == [str(n % 3) for n in range(1, 13)] * 2
+
+
+def test_a_stream_is_scored_by_balanced_accuracy():
+    book = rulebook(str(EXAMPLES / "streamed"))
+
+    def window(n, truth, answer):
+        return Trial(1, 1, n, truth, answer, truth == answer, 500, "in_time", 250)
+
+    found = book.score([window(1, "0", "0"), window(2, "0", "0"), window(3, "0", "1"), window(4, "1", "2")])
+    assert found.score == pytest.approx((2 / 3 + 0) / 2)
+    assert found.metrics["accuracy"] == 0.5

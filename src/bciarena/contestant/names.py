@@ -10,10 +10,12 @@ import importlib.machinery
 import os
 import sys
 
-from .faces import asynchronous, synchronous
+from .faces import asynchronous, streamed, synchronous
 
 ROOTS = ("Algorithm", "AlgorithmImplement", "AlgorithmSystem", "Framework", "Task", "Challenge")
 FOLDERS = ("Interface", "Model", "interface", "model", "method", "impl", "framework", "challenge", "algorithm")
+STREAMED = ("benchmark_utils", "compet_core")
+"""What submissions to streamed competitions import from."""
 SYNCHRONOUS = (
     "DataModel",
     "ReportModel",
@@ -47,6 +49,8 @@ class FrameworkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def find_spec(self, fullname, path=None, target=None):
         parts = fullname.split(".")
+        if parts[0] in STREAMED and (len(parts) == 1 or parts[1:] in (["base_solver"], ["data"])):
+            return importlib.machinery.ModuleSpec(fullname, self, is_package=len(parts) == 1)
         if parts[0] not in ROOTS:
             return None
         if len(parts) > 1 and parts[-1] in self.modules:
@@ -66,7 +70,8 @@ class FrameworkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module):
         if module.__spec__.submodule_search_locations is None:
-            public = {name: value for name, value in vars(self.face).items() if not name.startswith("_")}
+            face = streamed if module.__name__.split(".")[0] in STREAMED else self.face
+            public = {name: value for name, value in vars(face).items() if not name.startswith("_")}
             vars(module).update(public)
 
 

@@ -3,10 +3,12 @@
 It has one of:
 - ``step(packet)``: called with every packet, returns an answer or None;
 - ``run(packets)``: a generator that iterates over the packets and yields answers;
-- ``predict(X)``: any scikit-learn-shaped estimator, played through windows (see contestant.windows).
+- ``predict(X)``: any scikit-learn-shaped estimator, played through windows (see contestant.windows);
+- ``load_model(meta)``: a submission to a streamed competition (see contestant.streamed).
 Optional: ``start(info)``, called once before the first packet with what is known of the challenge.
 """
 
+from .streamed import play_streamed
 from .windows import play_estimator
 
 
@@ -25,7 +27,9 @@ def play_plain(entry, client):
     """Run an entry of dialect D to its end."""
     if hasattr(entry, "start"):
         entry.start(client.info)
-    if hasattr(entry, "step"):
+    if hasattr(entry, "load_model"):
+        play_streamed(entry, client, packets(client))
+    elif hasattr(entry, "step"):
         for packet in packets(client):
             answer = entry.step(packet)
             if answer is not None:
@@ -38,5 +42,6 @@ def play_plain(entry, client):
         play_estimator(entry, client, packets(client))
     else:
         raise TypeError(
-            "%s has none of step(packet), run(packets) or predict(X): nothing to play" % type(entry).__name__
+            "%s has none of step(packet), run(packets), predict(X) or load_model(meta): nothing to play"
+            % type(entry).__name__
         )

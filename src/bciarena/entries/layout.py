@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.archive import MAX_BYTES, MAX_FILES
 from bciarena.entries.config import NAMES, YML_PLACES
+from bciarena.entries.sources import read_source
 from bciarena.entries.telling import tell
 from bciarena.errors import BadInput
 
@@ -45,6 +46,8 @@ LISTS = re.compile(r"(?:requirements?|environment)[\w.-]{0,60}\.(?:txt|ya?ml)", 
 """Names of files that list libraries."""
 COMPILED = re.compile(r"(?P<stem>.+?)\.cpython-(?P<tag>\d+)(\.opt-\d)?\.pyc")
 IMPL = Path("Algorithm/method/impl")
+SUBMISSION = "submission.py"
+"""How streamed competitions name the file with the class; what lies beside it belongs to it."""
 
 
 def contained(root: Path, named: str) -> Path | None:
@@ -72,10 +75,14 @@ def base_of(folder: Path, name: str, rulebook: Rulebook, named: str = "") -> tup
                 return home, f"{found.relative_to(home).as_posix()}:{own}"
     if not bases:
         loose = [
-            (base, name) for base in _folders(folder) for name in rulebook.classes if (base / f"{name}.py").is_file()
+            (base, f"{file}:{name}")
+            for base in _folders(folder)
+            for name in rulebook.classes
+            for file in (f"{name}.py", SUBMISSION)
+            if (base / file).is_file() and (file != SUBMISSION or name in read_source(base / file).classes)
         ]
         if loose and len({base for base, _ in loose if len(base.parts) == len(loose[0][0].parts)}) == 1:
-            return loose[0][0], f"{loose[0][1]}.py:{loose[0][1]}"  # the class's file lies there without any folder
+            return loose[0]  # the class's file lies there without any folder
         raise BadInput(tell("entry.none", name=name))
     sure = [base for base in bases if _holds_class(base, rulebook.classes)] or bases
     same = [base for base in sure if len(base.parts) == len(sure[0].parts)]

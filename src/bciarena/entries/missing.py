@@ -12,7 +12,8 @@ from bciarena.package import Interpreter, Package
 
 MOST_FILES = 400
 OURS = frozenset(
-    "Algorithm AlgorithmImplement AlgorithmSystem Framework Task Challenge common Common Interface".split()
+    "Algorithm AlgorithmImplement AlgorithmSystem Framework Task Challenge common Common Interface "
+    "benchmark_utils compet_core".split()
 )
 """Top-level modules that the contests' frameworks brought."""
 GONE = frozenset("distutils imp asynchat asyncore smtpd binhex formatter parser symbol macpath dummy_threading".split())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
-from bciarena.entries.layout import IGNORED, OWN_FOLDERS, Copier, contained
+from bciarena.entries.layout import IGNORED, OWN_FOLDERS, SUBMISSION, Copier, contained
 from bciarena.entries.sources import read_source
 
 
@@ -34,7 +34,8 @@ def take_named(base: Path, root: Path, named: str) -> None:
     for ending in ("", ".py", ".pyc"):
         source = base / f"{first.removesuffix('.py') if ending == '.pyc' else first}{ending}"
         if source.suffix in (".py", ".pyc") and source.is_file():
-            if source.suffix == ".pyc":  # does not show what it imports: all that lies beside it comes along
+            # Compiled, it does not show what it imports; a submission reads its weights by any name: all comes along.
+            if source.suffix == ".pyc" or source.name == SUBMISSION:
                 Copier(base, root).folder(base, root)
             else:
                 _follow(source, base, root, Copier(base, root))
