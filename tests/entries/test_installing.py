@@ -110,7 +110,7 @@ def test_an_index_out_of_reach_is_our_fault(index: SmallIndex, monkeypatch: pyte
 
 
 def test_a_large_wheel_takes_its_time(index: SmallIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The index in the box is silent until it holds a wheel itself: pip's usual patience does not count."""
+    """The index sends nothing until it holds the whole wheel: pip must be more patient than usual."""
     from bciarena.entries.index import Index
     from bciarena.sandbox import bwrap
 

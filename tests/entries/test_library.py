@@ -47,7 +47,7 @@ def test_every_reference_entry_is_complete(one):
         assert done.returncode == 0, done.stderr[-2000:]
 
 
-def test_what_is_imported_only_where_it_is_there_is_not_needed():
+def test_an_optional_import_is_not_needed():
     from bciarena.entries.opened import opened
 
     with opened("@liveness", rulebook("liveness")) as ready:

@@ -1,4 +1,4 @@
-"""Theirs or ours: processes of a match killed from outside, by itself, or by a machine without memory."""
+"""Whose fault it is when a process of a match is killed: from outside, by itself, or for lack of memory."""
 
 from __future__ import annotations
 

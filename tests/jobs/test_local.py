@@ -28,5 +28,5 @@ def test_a_broken_line_of_a_made_up_child_faults_its_job_alone(line: str, storag
     engine.close()
     (_, outcome) = ended[0]
     assert not outcome.verdict
-    assert "something broken" in outcome.error
+    assert "something unreadable" in outcome.error
     assert engine.free() == 1

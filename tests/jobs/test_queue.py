@@ -66,10 +66,10 @@ def test_faults_are_tried_three_times(queue: Queue) -> None:
     for count in range(1, FAULTS_ALLOWED + 1):
         lease = take(queue)
         assert lease.attempt == count
-        assert queue.commit(lease, Outcome(error="the disk sang"))
+        assert queue.commit(lease, Outcome(error="the disk failed"))
         row = queue.get(job)
         assert row.state == ("faulted" if count == FAULTS_ALLOWED else "queued")
-        assert row.error == "the disk sang"
+        assert row.error == "the disk failed"
         assert queue.lease("w") is None  # not at once
         make_ready(queue)
     assert queue.lease("w") is None
@@ -274,8 +274,8 @@ def test_what_waits_does_not_wait_for_a_clock_that_was_set_back(queue: Queue) ->
     assert {take(queue).job, take(queue).job} == {1, 2}
 
 
-def test_who_was_not_looking_sweeps_nobody(queue: Queue) -> None:
-    """The database was away, or we stood still: others could not beat, or did so unseen."""
+def test_a_process_that_was_not_watching_sweeps_nothing(queue: Queue) -> None:
+    """The database was away, or we stood still: workers could not send heartbeats, or we did not see them."""
     queue.put("noop", {})
     take(queue, lease_s=0.4)
     assert queue.sweep() == 0

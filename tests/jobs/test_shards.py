@@ -170,7 +170,7 @@ def test_shards_over_the_whole_budget_are_over_budget(tmp_path: Path, storage: S
 def test_shards_together_take_the_wall_time_of_a_single_run(
     tmp_path: Path, storage: Storage, budget_s: float, cores: int, verdict: str
 ) -> None:
-    """It starts up once; whether its shards kept time is a matter of their sum, not of any one's."""
+    """A single run starts up once, and its budget is compared with the sum over the shards, not with any one."""
     book = rulebook("imagery")
     data = storage.put(recording_folder(book, tmp_path / "data"))
     recording = open_recording(storage.fetch(data))

@@ -14,7 +14,7 @@ from bciarena.jobs.storage import Storage, Unwell
 from bciarena.jobs.stores import open_storage
 
 
-def test_the_first_makes_it_and_all_others_must_find_the_same(queue: Queue, tmp_path: Path) -> None:
+def test_the_first_process_makes_it_and_all_others_must_find_the_same(queue: Queue, tmp_path: Path) -> None:
     first = open_storage(queue.engine, tmp_path / "store")
     name = first.put_bytes(b"x")
     assert open_storage(queue.engine, tmp_path / "store").read(name) == b"x"

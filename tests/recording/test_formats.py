@@ -1,4 +1,4 @@
-"""Every format gives back what was written, large ones as maps; damage is told in one line."""
+"""Every format gives back what was written, large ones as maps; damage is reported in one line."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_no_other_name_resolves(tmp_path, word):
 
 @pytest.mark.parametrize("ending", [".npz", ".pkl", ".mat"])
 @pytest.mark.parametrize("keep", [0, 10, 0.5, -1])
-def test_cut_files_are_told(tmp_path, ending, keep):
+def test_cut_files_are_refused(tmp_path, ending, keep):
     path = tmp_path / f"block_1{ending}"
     write_contest(path, DATA, 250, BOOK.channels)
     raw = path.read_bytes()

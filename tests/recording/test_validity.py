@@ -35,13 +35,13 @@ def folders(tmp_path):
     return tmp_path / "contest", tmp_path / "bids", clean
 
 
-def test_both_layouts_say_the_same_and_the_digest_knows(folders):
+def test_both_layouts_agree_and_validity_is_part_of_the_digest(folders):
     contest, bids, clean = folders
     one, two = open_recording(contest), open_recording(bids)
     for recording in (one, two):
         (block,) = recording.subjects[0].blocks
         assert block.invalid == {1300: WHY}
-        assert {e.sample: e.code for e in block.events} == CODES  # the lost code stands nowhere
+        assert {e.sample: e.code for e in block.events} == CODES  # the lost code is not among them
     assert one.digest == two.digest != clean.digest
     assert "9.700000\t0\tcode\t202\tn/a\tfalse\tno samples" in next(bids.rglob("*_events.tsv")).read_text()
 
@@ -65,7 +65,7 @@ def test_training_does_not_see_it(folders, tmp_path):
     assert np.array_equal(block.eeg, folders[2].eeg)
 
 
-def test_a_trial_that_lost_its_end_is_no_data_error_when_it_is_marked(tmp_path):
+def test_a_trial_that_lost_its_end_is_no_error_if_marked_invalid(tmp_path):
     book = rulebook("liveness")
     write_contest(tmp_path / "S01" / "block_1.npz", make_data(book, 3000, {100: 129, 1000: 130, 2500: 241}), 250,
                   book.channels)  # fmt: skip

@@ -23,7 +23,7 @@ def test_new_people_are_covered():
     assert new_people(rulebook("imagery"), "usual", (4, 1), runs=16, seed=5)["score"] >= 12 / 16
 
 
-def test_equal_teams_are_rarely_split_and_a_better_one_is_told():
+def test_equal_teams_are_rarely_split_and_a_better_one_is_found():
     assert boards(rulebook("imagery"), "board", 4, 12, seed=5)["split"] <= 3 / 12
     assert boards(rulebook("imagery"), "board", 2, 6, seed=5, better=4.0)["told"] >= 4 / 6
 

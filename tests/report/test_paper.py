@@ -61,7 +61,7 @@ def test_the_table_is_sound_latex(runs, language):
     assert text.count("{") == text.count("}")
 
 
-def test_too_few_blocks_are_said(tmp_path):
+def test_too_few_blocks_are_mentioned(tmp_path):
     lines = table([kept(tmp_path, "one", 0.9, blocks=1, subjects=2), kept(tmp_path, "two", 0.85, blocks=1, subjects=2)])
     assert "Too few blocks" in latex_text(lines, "en")
     assert "fewer than three blocks" in methods_text(lines, "en")
@@ -78,7 +78,7 @@ def test_the_paragraph_follows_what_was_done(runs):
     assert "Ranks come" not in methods_text(lines[:1], "en")
 
 
-def test_special_signs():
+def test_special_characters_are_escaped():
     assert latex("a_b & 5 % {x} \\ ~") == r"a\_b \& 5 \% \{x\} \textbackslash{} \textasciitilde{}"
 
 

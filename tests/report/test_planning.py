@@ -1,4 +1,4 @@
-"""arena plan: more data tells more, and what cannot be is told in one line."""
+"""arena plan: more data gives more power, and what is impossible is refused in one line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from bciarena.cli import main as arena
 
 
-def test_more_people_tell_more(tmp_path, capsys):
+def test_more_people_give_more_power(tmp_path, capsys):
     figure = tmp_path / "plan.svg"
     words = [
         "plan",
@@ -35,7 +35,7 @@ def test_too_few_blocks_have_no_power(capsys):
     assert "too few blocks to test" in capsys.readouterr().out
 
 
-def test_what_cannot_be_is_told(capsys):
+def test_what_is_impossible_is_refused(capsys):
     for words, says in [
         (["--difference", "900"], "no entry can be that much better"),
         (["--difference", "-1"], "must be above 0"),
@@ -57,6 +57,6 @@ def test_a_difference_may_need_a_larger_design(capsys):
     assert large["power"] >= 0
 
 
-def test_a_contest_without_a_time_limit_is_told_too(capsys):
+def test_a_contest_without_a_time_limit_is_refused_too(capsys):
     assert arena(["plan", "liveness", "--difference", "1", "--seconds", "0"]) == 2
     assert "--seconds 0: must be above 0" in capsys.readouterr().err

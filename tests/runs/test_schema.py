@@ -1,4 +1,4 @@
-"""The form of a run folder: the schema says what the keeper checks, and every file of a real run has it."""
+"""The form of a run folder: schema and reader agree on it, and every file of a real run has it."""
 
 from __future__ import annotations
 

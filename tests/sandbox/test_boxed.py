@@ -467,7 +467,7 @@ def test_the_verdict_explains_what_the_filter_refused(tmp_path, call, explained)
 
 
 def test_nobody_polls_for_an_entry_that_computes_long(tmp_path, monkeypatch):
-    """Polling would only take time from it; and after every look it is tried again."""
+    """Polling would only take time from it. After every check of the box polling is tried again."""
     told = []
     real = player._Serving._poll_up_to
     monkeypatch.setattr(player._Serving, "_poll_up_to", lambda self, polls: (told.append(polls), real(self, polls)))

@@ -1,4 +1,4 @@
-"""Time is wall time; how much computing fits into it is a matter of the cores that are granted."""
+"""The budget is wall time; how much computing fits into it depends on the cores that are granted."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run(tmp_path: Path, cores: int, budget_s: float) -> tuple[dict, dict, str]:
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two cores")
-def test_two_processes_that_keep_time_are_not_void(tmp_path: Path) -> None:
+def test_two_busy_processes_within_the_budget_are_not_voided(tmp_path: Path) -> None:
     """They use more CPU time than the budget, but no more than their cores have."""
     result, _, said = run(tmp_path, 2, 5)
     assert (result["verdict"], result["reason"]) == ("ok", "")

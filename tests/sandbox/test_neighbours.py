@@ -28,7 +28,7 @@ PAIR = Path(__file__).parents[2] / "testsuite" / "hostile" / "signals_on_shared_
 
 
 def both(folder, ranked, python):
-    """Two of the pair in boxes at the same time, once more where they did not meet; what they printed."""
+    """Play the pair in two boxes at the same time, again if they did not meet; returns what they printed."""
     book = rulebook("imagery")
 
     def play(where, number):

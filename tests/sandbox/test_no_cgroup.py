@@ -1,4 +1,4 @@
-"""A machine where no cgroup can be made, really: a mount namespace in which every hierarchy is read-only."""
+"""A machine where no cgroup can really be made: a mount namespace in which every hierarchy is read-only."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The box as an ordinary user makes it: user namespace, no cgroup. Run by root as nobody; a user runs it all anyway."""
+"""The box as an ordinary user makes it: user namespace, no cgroup. Root runs it as nobody; a user runs all tests so."""
 
 import os
 import shutil

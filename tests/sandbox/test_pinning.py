@@ -81,7 +81,7 @@ def test_all_matches_that_are_granted_as_many_have_them_or_none_has(eight_cores,
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    """Of all boxes here: the copies that a ranked one has of its Python take their time."""
+    """Shared by all boxes here: making the copies that a ranked box has of its Python takes a while."""
     return tmp_path_factory.mktemp("cache")
 
 

@@ -31,7 +31,7 @@ def kernel_numbers(machine="x86_64"):
     return {name: int(number) for name, number in pairs}
 
 
-def verdict(number, *arguments, machine="x86_64", arch=None):
+def decision(number, *arguments, machine="x86_64", arch=None):
     memory = {seccomp.NUMBER_AT: number, seccomp.ARCH_AT: arch or MACHINES[machine].audit}
     memory |= {16 + 8 * index: value & 0xFFFFFFFF for index, value in enumerate(arguments)}
     program, at, register = instructions(MACHINES[machine]), 0, 0
@@ -61,25 +61,25 @@ def test_numbers_are_the_kernels(machine):
 def test_everything_else_does_not_exist(name):
     there = kernel_numbers()
     number = there.get(name, 451)  # cachestat is younger than some headers
-    assert verdict(number) == RET_ERRNO | errno.ENOSYS
+    assert decision(number) == RET_ERRNO | errno.ENOSYS
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("name", ["read", "openat", "futex", "execve", "mmap", "getrandom", "landlock_restrict_self"])
 def test_everyday_calls_pass(machine, name):
-    assert verdict(NAMES[name][MACHINES[machine].column], machine=machine) == RET_ALLOW
+    assert decision(NAMES[name][MACHINES[machine].column], machine=machine) == RET_ALLOW
 
 
 def test_other_architectures_die_and_x32_and_the_future_do_not_exist():
-    assert verdict(0, arch=0x40000003) == RET_KILL
-    assert verdict(0, arch=MACHINES["aarch64"].audit) == RET_KILL
-    assert verdict(0x40000000 | 1) == RET_ERRNO | errno.ENOSYS
-    assert verdict(600) == RET_ERRNO | errno.ENOSYS
+    assert decision(0, arch=0x40000003) == RET_KILL
+    assert decision(0, arch=MACHINES["aarch64"].audit) == RET_KILL
+    assert decision(0x40000000 | 1) == RET_ERRNO | errno.ENOSYS
+    assert decision(600) == RET_ERRNO | errno.ENOSYS
 
 
 def test_arguments_decide():
     def ask(name, *arguments):
-        return verdict(ARGUED[name][0], *arguments)
+        return decision(ARGUED[name][0], *arguments)
 
     assert ask("socket", 1) == RET_ALLOW
     assert ask("socket", 2) == RET_ERRNO | errno.EAFNOSUPPORT

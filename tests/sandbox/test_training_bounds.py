@@ -52,7 +52,9 @@ def test_a_model_is_bounded(
     assert not list(Path("/tmp").glob("arena-train-*/model/d/d/d")), "nothing stays behind"
 
 
-def test_names_and_words_only_show_themselves(tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_and_words_are_shown_without_their_escapes(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert train(tmp_path, data, ENTRY + NAMED) == 0
     said = "".join(capsys.readouterr())
     assert "hello" in said
@@ -60,7 +62,7 @@ def test_names_and_words_only_show_themselves(tmp_path: Path, data: Path, capsys
 
 
 def test_a_refusal_is_quoted(tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever names a class of its own as ours can choose the words, but not that they are its own."""
+    """An entry can raise a class named like ours and choose its words; they are quoted as the entry's."""
     assert train(tmp_path, data, REFUSES) == 2
     said = capsys.readouterr().err
     assert "the entry's training refused this data: '" in said
@@ -68,7 +70,7 @@ def test_a_refusal_is_quoted(tmp_path: Path, data: Path, capsys: pytest.CaptureF
     assert len(said) < 1000
 
 
-def test_a_folder_that_may_not_be_read_is_the_entrys(
+def test_a_folder_that_cannot_be_read_is_the_entrys_failure(
     tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert train(tmp_path, data, ENTRY + SHUT) in (0, 1)  # root reads it all the same

@@ -12,21 +12,21 @@ from bciarena.cli._options import Image, Requirements
 
 def main(
     entry_spec: Annotated[
-        str, typer.Argument(metavar="ENTRY", help="a folder, .zip, .tar.gz, module.py:Class or a reference @name")
+        str, typer.Argument(metavar="ENTRY", help="A folder, .zip, .tar.gz, module.py:Class or a reference @name.")
     ],
     challenge: Annotated[
-        str | None, typer.Option(help="a contest's name, name/version or folder; a reference entry brings its own")
+        str | None, typer.Option(help="A contest's name, name/version or folder; a reference entry brings its own.")
     ] = None,
-    python: Annotated[str | None, typer.Option(metavar="X.Y", help="the Python to run it with")] = None,
-    entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="which class plays")] = None,
+    python: Annotated[str | None, typer.Option(metavar="X.Y", help="The Python to run it with.")] = None,
+    entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="Which class plays.")] = None,
     image: Image = None,
     requirements: Requirements = None,
-    model: Annotated[Path | None, typer.Option(help="a folder written by arena train")] = None,
-    sandbox: Annotated[str, typer.Option(help="bwrap, or none to debug your own entry")] = "bwrap",
+    model: Annotated[Path | None, typer.Option(help="A folder written by arena train.")] = None,
+    sandbox: Annotated[str, typer.Option(help="bwrap, or none to debug your own entry.")] = "bwrap",
     fix: Annotated[
-        bool, typer.Option("--fix", help="write a list of the missing libraries beside the package")
+        bool, typer.Option("--fix", help="Write a list of the missing libraries beside the package.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Inspect an entry, play it on a few minutes of simulated data, and say in plain words what would go wrong."""
     import sys

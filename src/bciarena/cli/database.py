@@ -8,8 +8,8 @@ import typer
 
 
 def main(
-    database: Annotated[str, typer.Option(help="URL; default: ARENA_DATABASE or this user's SQLite file")] = "",
-    upgrade: Annotated[bool, typer.Option("--upgrade", help="Bring the tables to this version's schema")] = False,
+    database: Annotated[str, typer.Option(help="URL; default: ARENA_DATABASE or this user's SQLite file.")] = "",
+    upgrade: Annotated[bool, typer.Option("--upgrade", help="Bring the tables to this version's schema.")] = False,
 ) -> None:
     """Show which schema a database has, and bring it up to date."""
     from bciarena.database import db

@@ -6,8 +6,8 @@ import typer
 
 
 def main(
-    as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False,
-    timing: Annotated[bool, typer.Option("--timing", help="Only what disturbs clocks: cores, load, noise")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    timing: Annotated[bool, typer.Option("--timing", help="Only what disturbs clocks: cores, load, noise.")] = False,
 ) -> None:
     """Examine this machine (Pythons, the box, programs, optional parts) and say what to do about what is missing."""
     from bciarena.doctor import examine

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 
-def main(as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False) -> None:
+def main(as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False) -> None:
     """List the reference entries that every command takes by name."""
     from bciarena.entries.reference import references
     from bciarena.plaintext import json_text

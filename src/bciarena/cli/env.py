@@ -14,7 +14,7 @@ app = typer.Typer(no_args_is_help=True, help="Libraries of entries, here and for
 
 @app.command("export")
 def export(
-    out: Annotated[Path, typer.Argument(metavar="DIR", help="Where to: a new folder of wheels.")],
+    out: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder for the wheels.")],
     entry: Annotated[list[str] | None, typer.Option("--entry", metavar="ENTRY", help="For this entry.")] = None,
     challenge: Annotated[str | None, typer.Option(help="The challenge of the entries.")] = None,
     image: Image = None,

@@ -8,7 +8,7 @@ import typer
 
 def main(
     challenge: Annotated[str, typer.Argument(help="A contest: name, name/version or folder.")],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="where to: a new folder")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder to write.")],
 ) -> None:
     """Write the package a contestant starts from: a working sample under the contest's names."""
     from bciarena.contests import rulebook

@@ -9,11 +9,11 @@ from bciarena.cli._options import Image, Requirements
 
 
 def main(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="the entry: its folder, or module.py:Class")],
-    challenge: Annotated[str, typer.Option(help="the contest it is for: name, name/version or folder")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="where to: a .zip or .tar.gz")],
-    python: Annotated[str | None, typer.Option(metavar="X.Y", help="the Python to compile with")] = None,
-    entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="which class plays")] = None,
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="The entry: its folder, or module.py:Class.")],
+    challenge: Annotated[str, typer.Option(help="The contest it is for: name, name/version or folder.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The .zip or .tar.gz to write.")],
+    python: Annotated[str | None, typer.Option(metavar="X.Y", help="The Python to compile with.")] = None,
+    entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="Which class plays.")] = None,
     image: Image = None,
     requirements: Requirements = None,
 ) -> None:

@@ -10,12 +10,12 @@ EVERY_S = 1.0
 
 
 def main(
-    watch: Annotated[bool, typer.Option("--watch", help="Show it again every second until Ctrl-C")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For programs")] = False,
-    cancel: Annotated[list[int] | None, typer.Option(help="Stop a job")] = None,
-    retry: Annotated[list[int] | None, typer.Option(help="Queue a faulted or cancelled job again")] = None,
-    most: Annotated[int, typer.Option(help="Rows shown of each kind")] = 20,
-    database: Annotated[str, typer.Option(help="URL; default: ARENA_DATABASE or this user's SQLite file")] = "",
+    watch: Annotated[bool, typer.Option("--watch", help="Show it again every second until Ctrl-C.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    cancel: Annotated[list[int] | None, typer.Option(help="Stop a job.")] = None,
+    retry: Annotated[list[int] | None, typer.Option(help="Queue a faulted or cancelled job again.")] = None,
+    most: Annotated[int, typer.Option(help="Rows shown of each kind.")] = 20,
+    database: Annotated[str, typer.Option(help="URL; default: ARENA_DATABASE or this user's SQLite file.")] = "",
 ) -> None:
     """Show the queue: what runs, what waits and why, on which machine."""
     import time

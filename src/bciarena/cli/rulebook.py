@@ -14,7 +14,7 @@ app = typer.Typer(help="A contest of your own: a folder that every command takes
 
 @app.command()
 def new(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to: a new folder.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder to write.")],
     moabb: Annotated[
         str, typer.Option(metavar="NAME", help="Make it of a MOABB data set, named as its class: BNCI2014_001.")
     ] = "",

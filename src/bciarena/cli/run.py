@@ -20,7 +20,7 @@ def main(
     data: Annotated[Path, typer.Option(help="A data folder with truth.")],
     challenge: Annotated[
         str | None,
-        typer.Option(help="a contest's name, name/version or folder; a reference entry brings its own."),
+        typer.Option(help="A contest's name, name/version or folder; a reference entry brings its own."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep the run in this folder.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the folder of --out if it exists.")] = False,

@@ -16,21 +16,21 @@ LOOK_S = 0.5
 
 
 def main(
-    entries: Annotated[list[str], typer.Argument(help="As for arena run: folders, archives, module.py:Class, @names")],
-    data: Annotated[list[Path], typer.Option(help="A data folder with truth; may be given several times")],
-    out: Annotated[Path, typer.Option(help="The table, .csv or .json")],
+    entries: Annotated[list[str], typer.Argument(help="As for arena run: folders, archives, module.py:Class, @names.")],
+    data: Annotated[list[Path], typer.Option(help="A data folder with truth; may be given several times.")],
+    out: Annotated[Path, typer.Option(help="The table, .csv or .json.")],
     challenge: Annotated[
-        str, typer.Option(help="a contest's name, name/version or folder; @names bring their own")
+        str, typer.Option(help="A contest's name, name/version or folder; @names bring their own.")
     ] = "",
-    seeds: Annotated[int, typer.Option(help="Play everything with seeds 0 to N-1")] = 1,
-    model: Annotated[list[str] | None, typer.Option(help="ENTRY=FOLDER, written by arena train")] = None,
-    clock: Annotated[str, typer.Option(help="think, or data to leave computing time out")] = "think",
-    sandbox: Annotated[str, typer.Option(help="bwrap, or none for your own entries")] = "bwrap",
-    shards: Annotated[bool, typer.Option("--shards", help="Cut runs by subject (not for entries that adapt)")] = False,
-    by_subject: Annotated[bool, typer.Option("--by-subject", help="One row per run and subject")] = False,
-    workers: Annotated[int, typer.Option(help="Runs at once in this process; 0: leave it to others", min=-1)] = -1,
-    database: Annotated[str, typer.Option(help="A shared queue; default: a separate one beside the table")] = "",
-    storage: Annotated[str, typer.Option(help="Storage of the shared queue")] = "",
+    seeds: Annotated[int, typer.Option(help="Play everything with seeds 0 to N-1.")] = 1,
+    model: Annotated[list[str] | None, typer.Option(help="ENTRY=FOLDER, written by arena train.")] = None,
+    clock: Annotated[str, typer.Option(help="think, or data to leave computing time out.")] = "think",
+    sandbox: Annotated[str, typer.Option(help="bwrap, or none for your own entries.")] = "bwrap",
+    shards: Annotated[bool, typer.Option("--shards", help="Cut runs by subject (not for entries that adapt).")] = False,
+    by_subject: Annotated[bool, typer.Option("--by-subject", help="One row per run and subject.")] = False,
+    workers: Annotated[int, typer.Option(help="Runs at once in this process; 0: leave it to others.", min=-1)] = -1,
+    database: Annotated[str, typer.Option(help="A shared queue; default: a separate one beside the table.")] = "",
+    storage: Annotated[str, typer.Option(help="Storage of the shared queue.")] = "",
 ) -> None:
     """Play every entry on every data folder with every seed; repeated, the command continues where it stopped."""
     import os

@@ -17,9 +17,9 @@ def main(
     data: Annotated[Path, typer.Option(help="A training folder: one data set, or named sets in it.")],
     challenge: Annotated[
         str | None,
-        typer.Option(help="a contest's name, name/version or folder; a reference entry brings its own."),
+        typer.Option(help="A contest's name, name/version or folder; a reference entry brings its own."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="MODEL", help="Where to; default: NAME-model.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="MODEL", help="The folder to write; default: NAME-model.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the folder of --out if it exists.")] = False,
     sandbox: Annotated[str, typer.Option(help="bwrap, or none to debug your own entry.")] = "bwrap",
     python: Annotated[str | None, typer.Option(metavar="X.Y", help="The Python to run it with.")] = None,

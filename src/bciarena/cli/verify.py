@@ -34,7 +34,7 @@ def main(
     remove_unused: Annotated[
         float | None, typer.Option(help="Remove files that nothing names and that are older than this many days.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     home: Home = None,
     database: Database = None,
     storage: Stored = None,

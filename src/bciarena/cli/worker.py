@@ -8,14 +8,14 @@ import typer
 
 
 def main(
-    database: Annotated[str, typer.Option(help="URL; default: ARENA_DATABASE or this user's SQLite file")] = "",
-    storage: Annotated[str, typer.Option(help="Folder or fsspec URL; default: ARENA_STORAGE")] = "",
-    engine: Annotated[str, typer.Option(help="local (processes of this machine) or ray")] = "local",
-    slots: Annotated[int, typer.Option(help="Jobs at once; default: as many as cores")] = 0,
-    address: Annotated[str, typer.Option(help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT")] = "auto",
-    once: Annotated[bool, typer.Option("--once", help="End when nothing is queued or running any more")] = False,
-    lease_s: Annotated[float, typer.Option(help="Seconds of silence after which a worker counts as dead")] = 15.0,
-    cache_gb: Annotated[float, typer.Option(help="Largest size of the cache of fetched files")] = 50.0,
+    database: Annotated[str, typer.Option(help="URL; default: ARENA_DATABASE or this user's SQLite file.")] = "",
+    storage: Annotated[str, typer.Option(help="Folder or fsspec URL; default: ARENA_STORAGE.")] = "",
+    engine: Annotated[str, typer.Option(help="local (processes of this machine) or ray.")] = "local",
+    slots: Annotated[int, typer.Option(help="Jobs at once; default: as many as cores.")] = 0,
+    address: Annotated[str, typer.Option(help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT.")] = "auto",
+    once: Annotated[bool, typer.Option("--once", help="End when nothing is queued or running any more.")] = False,
+    lease_s: Annotated[float, typer.Option(help="Seconds of silence after which a worker counts as dead.")] = 15.0,
+    cache_gb: Annotated[float, typer.Option(help="Largest size of the cache of fetched files.")] = 50.0,
     contest: Annotated[
         list[str] | None,
         typer.Option(help="A contest folder to host beside the known ones; may be given several times."),

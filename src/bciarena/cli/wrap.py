@@ -15,7 +15,7 @@ def main(
             help="model.onnx, .pkl, .joblib, .pt with --module, pipeline.yml, or module.py:Class to be trained."
         ),
     ],
-    challenge: Annotated[str, typer.Option(help="a contest's name, name/version or folder.")],
+    challenge: Annotated[str, typer.Option(help="A contest's name, name/version or folder.")],
     data: Annotated[Path, typer.Option(help="A training folder: window and stopping rule are fitted on it.")],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="ENTRY", help="The entry's folder.")],
     module: Annotated[str, typer.Option(help="net.py:Net or package.module:Class, for a state_dict or a pickle.")] = "",

@@ -40,7 +40,7 @@ LOW_MIB = 64  # less room than this after a failure: the disk was full
 
 @dataclass(frozen=True)
 class Attempt:
-    """Lines to install, and caps on whatever comes along with them; ``ours``: names that nobody's list asks for."""
+    """Lines to install, and caps on whatever comes along with them; ``ours``: names that no list asks for."""
 
     lines: tuple[str, ...]
     caps: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ BIDS, HED = "1.10.0", "8.3.0"
 """Versions of the two standards."""
 TEMPLATE = (
     "Places of the 10-05 system on a template head, not measured on this person: x to the right ear, y to the nose, "
-    "z up, from the middle between the ears."
+    "z up; the origin is midway between the ears."
 )
 COLUMNS = {
     "onset": "Seconds from the first sample of the recording.",
@@ -30,7 +30,7 @@ COLUMNS = {
 
 
 def events_side(codes: Iterable[int], meanings: Mapping[int, tuple[str, str]], marked: bool) -> dict[str, Any]:
-    """What ``events.json`` says; of codes, those that occur."""
+    """The content of ``events.json``; only codes that occur are described."""
     side: dict[str, Any] = {name: {"Description": text} for name, text in COLUMNS.items()}
     if not marked:
         del side["valid"], side["reason"]
@@ -54,7 +54,7 @@ def positions() -> dict[str, list[float]]:
 
 
 def write_places(place: Path, subject: str, channels: tuple[str, ...]) -> None:
-    """``electrodes.tsv`` and ``coordsystem.json`` of a subject; none where no channel is an electrode that is known."""
+    """``electrodes.tsv`` and ``coordsystem.json`` of a subject; nothing if it has no known electrode."""
     known = {name.casefold(): where for name, where in positions().items()}
     rows = [(name, known[name.casefold()]) for name in channels if name.casefold() in known and name not in NOT_SCALP]
     if not rows:

@@ -12,7 +12,7 @@ from bciarena.recording.model import Recording, Subject
 
 
 def open_recording(folder: str | Path) -> Recording:
-    """Open a data folder, or a folder that holds one alone. Samples stay on disk until they are used.
+    """Open a data folder, or a folder that holds exactly one. Samples stay on disk until they are used.
 
     Subjects come in sorted folder order, blocks in numeric order of their file names (R17).
     """
