@@ -132,3 +132,23 @@ def test_a_full_disk_keeps_what_was_written(tmp_path):
     recorder.add(np.ones((5, 50)), np.zeros(50, int))
     assert recorder.failed == "recording stopped after 50 samples: No space left on device; what was written is kept"
     assert open_recording(recorder.finish()).subjects[0].blocks[0].samples == 50
+
+
+def test_a_stream_says_all_of_itself(name):
+    """Names, types, units and places of its channels, and who made the amplifier."""
+    from xml.etree import ElementTree
+
+    lsl = need_lsl()
+    out = EegOut(name, (*BOOK.channels, "ECG"), 250, ("Z Fz",), "A maker", "A model")
+    (found,) = lsl.resolve_streams(timeout=5.0, name=name, minimum=1)
+    inlet = lsl.StreamInlet(found)
+    inlet.open_stream(timeout=5.0)
+    desc = ElementTree.fromstring(inlet.get_sinfo(timeout=5.0).as_xml).find("desc")
+    rows = desc.findall("channels/channel")
+    assert [row.findtext("unit") for row in rows] == ["microvolts"] * 6 + ["ohms"]
+    assert [row.findtext("type") for row in rows] == ["EEG"] * 5 + ["ECG", "impedance"]
+    assert [row.find("location") is not None for row in rows] == [True] * 5 + [False, False]
+    assert desc.findtext("acquisition/manufacturer") == "A maker"
+    assert desc.findtext("acquisition/model") == "A model"
+    inlet.close_stream()
+    out.close()

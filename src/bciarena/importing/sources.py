@@ -146,7 +146,7 @@ def _xdf(path: Path, subject: str) -> Piece:
     for stream in streams:
         if stream["info"]["type"][0].casefold() == "markers":
             for stamp, words in zip(stream["time_stamps"], stream["time_series"], strict=True):
-                sample = int(np.searchsorted(stamps, stamp))
+                sample = int(np.searchsorted(stamps, stamp - 0.5 / rate if rate else stamp))  # the nearest
                 if sample < stamps.size:
                     marks.append((sample, str(words[0])))
     units = [str((one.get("unit") or [""])[0]) for one in described]

@@ -74,7 +74,8 @@ def stream_board(
     same = len(rows) <= len(ohm_rows) <= len(rows) + 1  # one for each electrode, and the reference's behind them
     ohms = tuple(f"Z {name}" for name in (*names, "REF"))[: len(ohm_rows)] if same else ()
     ohms = ohms or tuple(f"Z {k}" for k in range(1, len(ohm_rows) + 1))
-    outlet, clock = EegOut(name, names, rate, ohms), BoardClock(rate)
+    maker = BoardShim.get_device_name(board_id)
+    outlet, clock = EegOut(name, names, rate, ohms, maker, f"BrainFlow board {board_id}"), BoardClock(rate)
     say(f"board {board_id}: {len(names)} channels at {rate} Hz; LSL stream {name!r}")
     until = time.monotonic() + seconds if seconds else None
     sent = 0

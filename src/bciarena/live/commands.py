@@ -55,7 +55,7 @@ def play_out(data: Path, challenge: str, name: str, speed: float, stop: threadin
     lsl = need_lsl()
     book = rulebook(challenge)
     recording = open_recording(data)
-    eeg_out, codes_out = EegOut(name, book.channels, book.rate), CodesOut(name)
+    eeg_out, codes_out = EegOut(name, book.channels, book.rate, model="recording played"), CodesOut(name)
     sent = 0
     begin_s = lsl.local_clock() + 0.5
     try:
@@ -84,7 +84,7 @@ def be_subject(
     lsl = need_lsl()
     brain = LiveBrain(challenge, subject, seed)
     book = brain.book
-    eeg_out = EegOut(name, book.channels, book.rate)
+    eeg_out = EegOut(name, book.channels, book.rate, model="virtual subject")
     seen: list[dict[str, Any]] = []
     line = HubLine(hub, seen.append)
     line.send(message_of("stream", NOTE("virtual", subject=subject, n=len(book.channels), rate=book.rate)))

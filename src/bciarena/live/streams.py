@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.live.amplifier import Amplifier, Bad, Wiring
 from bciarena.live.notes import NOTE
+from bciarena.recording.lsl_desc import MAKER, codes_desc, eeg_desc
 
 CODES = "-codes"
 MOST_HZ = 1e6
@@ -39,15 +41,34 @@ def need_lsl() -> Any:
     return lsl
 
 
-class EegOut:
-    """An EEG stream with its channel names and microvolts, and impedances in ohms behind them where there are any."""
+def _describe(info: Any, desc: Element) -> None:
+    """Put a description into a stream's header."""
 
-    def __init__(self, name: str, channels: tuple[str, ...], rate: int, ohms: tuple[str, ...] = ()) -> None:
+    def add(to: Any, item: Element) -> None:
+        for child in item:
+            if len(child):
+                add(to.append_child(child.tag), child)
+            else:
+                to.append_child_value(child.tag, child.text or "")
+
+    add(info.desc, desc)
+
+
+class EegOut:
+    """An EEG stream that describes itself, with impedances in ohms behind its channels where there are any."""
+
+    def __init__(
+        self,
+        name: str,
+        channels: tuple[str, ...],
+        rate: int,
+        ohms: tuple[str, ...] = (),
+        maker: str = MAKER,
+        model: str = "",
+    ) -> None:
         lsl = need_lsl()
         info = lsl.StreamInfo(name, "EEG", len(channels) + len(ohms), rate, "float32", f"bciarena-{name}")
-        info.set_channel_names([*channels, *ohms])
-        info.set_channel_types(["eeg"] * len(channels) + ["impedance"] * len(ohms))
-        info.set_channel_units(["microvolts"] * len(channels) + ["ohms"] * len(ohms))
+        _describe(info, eeg_desc(channels, ohms, maker, model))
         self._outlet = lsl.StreamOutlet(info, max_buffered=60)
 
     def push(self, eeg: NDArray[Any], last_s: float) -> None:
@@ -65,6 +86,7 @@ class CodesOut:
         self.offset_s = offset_s
         lsl = need_lsl()
         info = lsl.StreamInfo(name + CODES, "Markers", 1, 0.0, "int32", f"bciarena-{name}{CODES}")
+        _describe(info, codes_desc())
         self._outlet = lsl.StreamOutlet(info)
 
     def push(self, code: int, at_s: float) -> None:
