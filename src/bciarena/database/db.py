@@ -103,7 +103,8 @@ def make_engine(url: str | None = None, idle_limit_s: float | None = None) -> sa
         except OSError as error:
             raise BadInput(f"{parsed.database}: cannot be made ({error.strerror})") from error
     try:
-        engine = sa.create_engine(parsed, connect_args=arguments, pool_pre_ping=kind == "postgresql")
+        # Who uses it bounds how many threads do: waiting for a connection here could only be a deadlock.
+        engine = sa.create_engine(parsed, connect_args=arguments, pool_pre_ping=kind == "postgresql", max_overflow=-1)
     except (NoSuchModuleError, ModuleNotFoundError) as error:
         raise BadInput(f"{shown(parsed)}: {error}; install it with: pip install 'bciarena[jobs]'") from error
     if kind == "sqlite":

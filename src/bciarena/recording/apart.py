@@ -6,6 +6,7 @@ arrays as memory maps: even a reader that a file has taken over can say nothing 
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import json
 import os
@@ -63,6 +64,12 @@ class _Reader:
 
 _lock = threading.Lock()
 _reader: _Reader | None = None
+
+
+@atexit.register
+def _end() -> None:
+    if _reader is not None and _reader.owner == os.getpid():
+        _reader.end()
 
 
 def read_apart(function: Callable[[Path], Any], path: Path) -> Any:

@@ -15,12 +15,14 @@ from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Resp
 from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import ClientDisconnect
 
 import bciarena
 from bciarena.database.db import is_unreachable
 from bciarena.errors import BadInput, Fault
 from bciarena.jobs.storage import Damaged, Missing, Unwell
 from bciarena.service import api, pages
+from bciarena.service.gate import Gate
 from bciarena.service.middleware import BodyLimit, Head, SecurityHeaders, TooLarge
 from bciarena.service.refusals import Refused
 from bciarena.service.settings import Settings
@@ -70,8 +72,10 @@ def create_app(settings: Settings, site: Site | None = None) -> FastAPI:
     app.add_exception_handler(HTTPException, _told)
     app.add_exception_handler(DBAPIError, _told)
     app.add_exception_handler(Fault, _told)
+    app.add_exception_handler(ClientDisconnect, _told)
     app.add_exception_handler(Exception, _told)
     app.add_middleware(GZipMiddleware, minimum_size=2000, compresslevel=5)
+    app.add_middleware(Gate, uploads=UPLOADS, refuse=_told)
     app.add_middleware(
         BodyLimit,
         limit=settings.form_limit,
@@ -97,6 +101,8 @@ def _what(error: Exception) -> tuple[int, str, dict[str, Any]]:
         return 422, "refused.field", {"name": ".".join(str(part) for part in first["loc"][1:]) or "body"}
     if isinstance(error, TooLarge):
         return 413, "refused.too_large", {"most": error.limit >> 20}
+    if isinstance(error, ClientDisconnect):  # nobody is there to read the answer
+        return 400, "refused.form", {}
     if isinstance(error, HTTPException):
         key = {404: "refused.not_found", 405: "refused.not_found"}.get(error.status_code, "refused.form")
         return error.status_code, key, {}

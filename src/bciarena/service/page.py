@@ -189,7 +189,7 @@ def may(right: str, before: Before | None = None) -> Any:
     Nothing of a form is read before its sender is known to be allowed: an upload is large. ``before`` makes further
     checks at that point, with its own session that may write; its page has no form yet.
     """
-    return Depends(_page_for(right, before))
+    return Depends(_page_for(right, before), scope="function")  # a slow reader of the answer holds no connection
 
 
 def _page_for(right: str, before: Before | None) -> Callable[..., Iterator[Page]]:
@@ -211,7 +211,7 @@ def _page_for(right: str, before: Before | None) -> Callable[..., Iterator[Page]
         async with request.form(max_files=1, max_fields=100) as form:
             yield form
 
-    def page(request: Request, form: FormData | None = Depends(form)) -> Iterator[Page]:
+    def page(request: Request, form: FormData | None = Depends(form, scope="function")) -> Iterator[Page]:
         posted = request.method == "POST"
         with request.app.state.site.session(writes=posted) as session:
             page = Page(request, session, form)

@@ -44,7 +44,7 @@ class Caller(Asker):
 
 def allow(right: str) -> Any:
     """A call that needs a right, and a token whose scope includes it; reading needs the smallest scope."""
-    return Depends(_caller_for(right))
+    return Depends(_caller_for(right), scope="function")  # a slow reader of the answer holds no connection
 
 
 def _caller_for(right: str) -> Callable[..., Iterator[Caller]]:
