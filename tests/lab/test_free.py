@@ -48,7 +48,7 @@ def test_letters_undo_and_rates_on_the_page(page):
 
 def test_the_patch_touches_no_key_and_a_screen_is_measured(page):
     page.add_init_script(
-        "let at = 0; window.requestAnimationFrame = (draw) => setTimeout(() => draw(at += 1000 / 59.94), 0);"
+        "let at = 1e7; window.requestAnimationFrame = (draw) => setTimeout(() => draw(at += 1000 / 59.94), 0);"
     )
     hub = patient(free())
     with serving(hub) as address:

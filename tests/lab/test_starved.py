@@ -30,7 +30,8 @@ OVER = "!window.lab.player.running && window.lab.player.total > 0"
 class Lab:
     def __init__(self, page, hub, address):
         self.page, self.hub, self.codes = page, hub, hub.heard
-        page.add_init_script(CLOCK)
+        if hub.made_up:
+            page.add_init_script(CLOCK)
         page.goto(f"{address}/stage")
         until(page, "window.lab?.player.timeline")
 
@@ -66,11 +67,11 @@ def lab(page, tmp_path):
 
     with ExitStack() as stack:
 
-        def start(timeline, **more):
+        def start(timeline, made_up=True, **more):
             heard = []
             log = tmp_path / "log.jsonl"
             hub = patient(timeline, log, lambda code, at_s: heard.append(code), **{"lost_ms": 100.0} | more)
-            hub.heard = heard
+            hub.heard, hub.made_up = heard, made_up
             return Lab(page, hub, stack.enter_context(serving(hub)))
 
         yield start
@@ -165,3 +166,22 @@ def test_any_key_stops_at_once_and_the_warning_comes_first(lab):
     it.command("start")
     it.over("finished")
     assert it.codes == [242, 1, VOID, 243]
+
+
+def test_a_page_blocked_before_a_step_does_not_send_its_code_for_a_frame_that_is_past(lab, tmp_path):
+    """The real clock, on a slow machine. The browser then tells the page the time of the frame it should have drawn."""
+    it = lab(word_block("A"), made_up=False, repeat=True, lost_ms=400.0)
+    it.page.context.new_cdp_session(it.page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    it.when(
+        f"{HERE}.kind === 'cue' && window.lab.player.last - window.lab.player.shownAt > 950",
+        "window.lab.block = [performance.now()]; const begin = performance.now();"
+        "while (performance.now() - begin < 1000); window.lab.block.push(performance.now())",
+    )
+    it.command("start")
+    it.over("finished")
+    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    begin, end = it.page.evaluate("window.lab.block")
+    assert not [line for line in lines if line["type"] == "step" and begin < line["page_ms"] < end - 50]
+    assert 0 in it.hub.void  # its cue stood for two seconds
+    assert it.codes[-3:] == [1, 241, 243]  # shown again
+    assert it.codes[0] == 242

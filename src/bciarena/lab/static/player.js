@@ -9,15 +9,18 @@ const QUIET = { kind: "rest", code: 0, params: {} };
 
 export function measureRefresh(frames = 60) {
   return new Promise((resolve) => {
-    const stamps = [];
+    const [stamps, called] = [[], []];
     const step = (stamp) => {
       stamps.push(stamp);
+      called.push(performance.now());
       if (stamps.length <= frames) return requestAnimationFrame(step);
-      const gaps_ms = stamps.slice(1).map((s, k) => s - stamps[k]);
-      const usual = median(gaps_ms);
+      const gaps = stamps.slice(1).map((s, k) => s - stamps[k]);
+      const usual = median(gaps);
       // Over whole periods: single gaps are rounded by the browser, their sum is not.
-      const periods = gaps_ms.reduce((sum, gap) => sum + Math.max(1, Math.round(gap / usual)), 0);
-      resolve({ hz: (1000 * periods) / (stamps.at(-1) - stamps[0]), gaps_ms });
+      const periods = gaps.reduce((sum, gap) => sum + Math.max(1, Math.round(gap / usual)), 0);
+      const hz = (1000 * periods) / (stamps.at(-1) - stamps[0]);
+      const shown = stamps.map((s, k) => frameTime(s, called[k], 1000 / hz)); // when a frame was really to be seen
+      resolve({ hz, gaps_ms: shown.slice(1).map((s, k) => s - shown[k]).filter((gap) => gap > 500 / hz) });
     };
     requestAnimationFrame(step);
   });

@@ -21,7 +21,7 @@ const player = new Player(link, stage, seen?.refresh_hz);
 window.lab = { stage, player }; // for tests and the console
 if (seen) {
   const { refresh_hz, jitter_ms, late, frames } = seen;
-  player.notice = `${refresh_hz.toFixed(3)} Hz, ±${jitter_ms.toFixed(2)} ms, ${late} / ${frames} late`;
+  player.notice = `${refresh_hz.toFixed(3)} Hz, ±${jitter_ms.toFixed(2)} ms, ${late} / ${frames} ${SAID.late}`;
   link.when(() => link.send(seen));
 }
 // No font, no words: a subject would read boxes.
