@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 
 from bciarena.contests import rulebook
 from bciarena.errors import BadInput
+from bciarena.live.hubline import LabPage
 from tests.lab.blocks import patient, plan, rounds_block, word_block
+from tests.lab.conftest import serving
 
 
 class Listener:
@@ -175,5 +178,9 @@ def test_who_decodes_is_told_the_measured_rate():
     assert watcher.last("screen") == {"type": "screen", "page": False, "refresh_hz": None}
     hub.join("watcher", watcher)
     hub.join("stimulus", page)
-    hub.hear("stimulus", {"type": "hello", "refresh_hz": 59.94}, page)
+    with serving(hub) as address:  # a run that is started now waits until the page has measured
+        run = LabPage(address, lambda: None, print)
+        threading.Timer(0.3, hub.hear, ("stimulus", {"type": "hello", "refresh_hz": 59.94}, page)).start()
+        assert run.refresh_hz(30) == 59.94
+        run.close()
     assert watcher.last("screen")["refresh_hz"] == 59.94

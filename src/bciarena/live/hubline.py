@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from bciarena.errors import BadInput
@@ -21,9 +22,10 @@ class HubLine:
             from websockets.sync.client import connect
         except ImportError:
             raise BadInput("the lab's hub needs websockets: pip install 'bciarena[lab]'") from None
+        self._open = ExitStack()
         address = url.replace("http://", "ws://").replace("https://", "wss://").rstrip("/") + "/ws/watcher"
         try:
-            self._socket = connect(address, open_timeout=wait_s, max_size=8_000_000)
+            self._socket = self._open.enter_context(connect(address, open_timeout=wait_s, max_size=8_000_000))
         except (OSError, TimeoutError) as error:
             raise BadInput(f"{url}: the lab is not reachable there ({error}); start it with arena lab") from error
         self._heard = heard
@@ -53,7 +55,7 @@ class HubLine:
             self.closed.set()
 
     def close(self) -> None:
-        self._socket.close()
+        self._open.close()
 
 
 class LabPage:
