@@ -152,3 +152,29 @@ def test_a_stream_says_all_of_itself(name):
     assert desc.findtext("acquisition/model") == "A model"
     inlet.close_stream()
     out.close()
+
+
+@pytest.mark.filterwarnings("ignore")  # of mne-lsl's own making
+@pytest.mark.parametrize("encoding", ["one-hot", "string"])
+def test_mne_lsls_player_is_understood(name, encoding):
+    """Volts become microvolts, and what it says of annotations becomes codes."""
+    import mne
+    from mne_lsl.player import PlayerLSL
+
+    info = mne.create_info(list(BOOK.channels), 250, "eeg")
+    raw = mne.io.RawArray(np.full((len(BOOK.channels), 2500), 12e-6), info, verbose="error")
+    onsets = np.arange(0.5, 9.5, 0.5)
+    raw.set_annotations(mne.Annotations(onsets, 0.1, ["Stimulus/S129", "130", "something else"] * 6))
+    player = PlayerLSL(raw, chunk_size=10, name=name, annotations_encoding=encoding).start()
+    try:
+        source = LiveIn(name, BOOK, tell=lambda words: None)
+        until, seen, levels = time.monotonic() + 30, set(), set()
+        while seen != {129, 130} and time.monotonic() < until:
+            eeg, codes = source.read()
+            seen |= set(codes[codes > 0].tolist())
+            levels |= set(np.round(eeg, 3).ravel().tolist())
+        source.close()
+    finally:
+        player.stop()
+    assert seen == {129, 130}
+    assert levels == {12.0}

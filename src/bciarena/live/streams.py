@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -19,6 +20,8 @@ from bciarena.live.notes import NOTE
 from bciarena.recording.lsl_desc import MAKER, codes_desc, eeg_desc
 
 CODES = "-codes"
+ANNOTATIONS = "-annotations"
+"""How mne-lsl's player names the events of a file: a channel for each of their words, or the words themselves."""
 MOST_HZ = 1e6
 HOLD_S = 0.02  # how long a sample waits for codes where someone waits for the answer
 PULL_S = 0.005
@@ -151,6 +154,7 @@ class LiveIn:
     _heard_s: float = field(default_factory=time.monotonic)
     _came_s: float | None = None  # time of the newest sample that came
     _codes: deque[tuple[float, int]] = field(default_factory=deque)
+    _words: list[int | None] | None = None  # of an annotations stream: the code of each of its channels
     _odd: deque[float] = field(default_factory=lambda: deque(maxlen=200))  # the last steps that were not a sample long
     _gaps: list[Gap] = field(default_factory=list)
     _bad: list[Bad] = field(default_factory=list)
@@ -164,7 +168,12 @@ class LiveIn:
             raise BadInput(f"no LSL stream named {self.name!r} within {self.wait_s:g} s; is it running?")
         # Codes first: those of the first samples must not be missed while the other line is being opened.
         found_codes = self._find(self.name + CODES, 1.0)
+        annotated = self._find(self.name + ANNOTATIONS, 0.2) if found_codes is None else None
+        found_codes = annotated if found_codes is None else found_codes
         self._marks = self._open(found_codes) if found_codes is not None else None
+        if annotated is not None and self._marks is not None:
+            read = self._marks.get_sinfo
+            self._words = [number_in(word) for word in header_of(read, self.name + ANNOTATIONS)[0][0]]
         if self._marks is None:
             self.hold_s = 0.0
             self.tell(NOTE("no_codes", name=repr(self.name + CODES)))
@@ -251,7 +260,9 @@ class LiveIn:
             return
         data, stamps = self._marks.pull_chunk(timeout=0.0, max_samples=256)
         for stamp, row in zip(stamps, data, strict=True):
-            self._codes.append((float(stamp), int(row[0])))
+            code = int(row[0]) if self._words is None else annotated_code(row, self._words)
+            if code is not None:
+                self._codes.append((float(stamp), code))
 
     def _place(self, piece: Held) -> NDArray[np.int64]:
         stamps = piece.stamps
@@ -333,6 +344,19 @@ class LiveIn:
         for inlet in (self._eeg, self._marks):
             if inlet is not None:
                 inlet.close_stream()
+
+
+def number_in(word: str) -> int | None:
+    """The code at the end of an annotation's word (``201``, ``Stimulus/S201``); None where there is none."""
+    found = re.search(r"(\d{1,3})\s*$", word)
+    return int(found[1]) if found and 0 < int(found[1]) < 256 else None
+
+
+def annotated_code(row: Any, words: list[int | None]) -> int | None:
+    """The code of one annotation: its word, or the channel that is not 0."""
+    if isinstance(row[0], (str, bytes)):
+        return number_in(row[0].decode("utf-8", "replace") if isinstance(row[0], bytes) else row[0])
+    return next((code for value, code in zip(row, words, strict=False) if value), None)
 
 
 def of_header(read: Callable[[], Any], name: str) -> Any:
