@@ -123,14 +123,14 @@ def test_an_entry_with_nothing_to_train_plays_as_it_is(storage: Storage, tmp_pat
     ("more", "verdict", "words"),
     [
         ("raise ValueError('label 203 SECRET')", "crashed", "training: failed with exit code 1"),
-        ("while True: pass", "over_budget", "training: took longer than its budget of 1 s"),
+        ("while True: pass", "over_budget", "training: took longer than its budget of 4 s"),
         ("os._exit(65)", "crashed", "training: refused the data"),
     ],
 )
 def test_a_training_that_fails_ends_the_run_and_gives_nothing_away(
     storage: Storage, tmp_path: Path, data: Path, more: str, verdict: str, words: str
 ) -> None:
-    wanted = {"mode": "labelled", "sets": {"cali": storage.put(data)}, "budget_s": 1.0}
+    wanted = {"mode": "labelled", "sets": {"cali": storage.put(data)}, "budget_s": 4.0}
     outcome = play(storage, data, entry(tmp_path / "entry", more), wanted)
     assert (outcome.verdict, outcome.run) == (verdict, None)
     assert outcome.error == words

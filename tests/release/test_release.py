@@ -185,6 +185,21 @@ def test_what_does_not_fit_the_text_goes_out_masked_as_a_whole(tmp_path: Path, c
     assert list(open_sets(tmp_path / "out" / "public")) == ["test"]
 
 
+def test_sessions_become_the_sets_they_recorded(tmp_path: Path, capsys) -> None:
+    """As arena session leaves them: a folder for each person, with their sets below data/."""
+    recording = short(noise_set("imagery", subjects=2, blocks=1))
+    for number, person in enumerate(recording.subjects, 1):
+        for name in ("train", "test"):
+            write(Recording((person,)), tmp_path / "sessions" / f"monday-{number}" / "data" / name)
+    out = tmp_path / "out"
+    assert main(["release", str(tmp_path / "sessions"), "--challenge", "imagery", "--out", str(out)]) == 0
+    assert {name: len(one.subjects) for name, one in open_sets(out / "public").items()} == {"test": 2, "train": 2}
+    assert open_recording(out / "truth" / "test").digest == recording.digest
+    capsys.readouterr()
+    assert main(["audit", str(out), "--challenge", "imagery"]) == 1, "the same samples are in both sets"
+    assert "shared with train" in capsys.readouterr().out
+
+
 def test_trials_not_to_be_used_stay_marked_and_show_no_hidden_onset(tmp_path: Path) -> None:
     speller = rulebook("speller")
     from bciarena.recording import write_contest

@@ -23,8 +23,8 @@ class Audit:
         idle, whether one is.
     rightful : mapping of str to frozenset of str
         By probe, aspects that what it sees may tell: a person's amplitude is that person's own.
-    signal_hz : tuple of float
-        Where the signal is that entries are meant to decode; only what is outside of it is a trace of filters.
+    top_hz : float
+        Up to here there is signal that entries are meant to decode; what is above it is a trace of filters.
     response_s : float or None
         How soon after a trial's onset no brain can have responded yet: amplitude is looked at until then. None: over
         the whole trial, where no amplitude may tell anything.
@@ -32,7 +32,7 @@ class Audit:
 
     aspects: Mapping[str, Aspect] = field(default_factory=dict)
     rightful: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    signal_hz: tuple[float, float] = (0.0, 45.0)
+    top_hz: float = 45.0
     response_s: float | None = 0.1
 
 

@@ -125,26 +125,24 @@ def amplitude(book: Rulebook, cases: list[Case]) -> Array | None:
 
 
 def traces(book: Rulebook, cases: list[Case]) -> Array | None:
-    """What filters leave: lines and notches against their surroundings, and levels outside the band of the signal.
+    """What filters leave: lines and notches against their surroundings, and levels above the band of the signal.
 
     Levels are medians over bins: narrow harmonics of a flicker are signal, and do not move them.
     """
-    low_hz, high_hz = audit_of(book).signal_hz
-    edges = [hz for hz in EDGES_HZ if high_hz < hz < book.rate / 2]
-    bands = [(low_hz / 4, low_hz), *pairwise([high_hz, *edges])] if low_hz else list(pairwise([high_hz, *edges]))
+    top_hz = audit_of(book).top_hz
+    edges = [hz for hz in EDGES_HZ if top_hz < hz < book.rate / 2]
     rows = []
     for one in cases:
         eeg = _scalp(one.block, one.onset, one.end)
         eeg = (eeg - eeg.mean(axis=1, keepdims=True)) * np.hanning(eeg.shape[1])
         power = (np.abs(np.fft.rfft(eeg)) ** 2).mean(axis=0)
         hz = np.fft.rfftfreq(eeg.shape[1], 1 / one.block.rate)
-        inner = _level(power, (hz >= 0.7 * high_hz) & (hz < 0.95 * high_hz))
-        lower = _level(power, (hz >= low_hz) & (hz < 2 * low_hz)) if low_hz else 0.0
+        inner = _level(power, (hz >= 0.7 * top_hz) & (hz < 0.95 * top_hz))
         row = []
         for line in LINES_HZ:
             away = np.abs(hz - line)
             row.append(_level(power, away <= max(0.6, hz[1])) - _level(power, (away > 2) & (away <= 6)))
-        row += [_level(power, (hz >= low) & (hz < high)) - (lower if high <= high_hz else inner) for low, high in bands]
+        row += [_level(power, (hz >= low) & (hz < high)) - inner for low, high in pairwise([top_hz, *edges])]
         rows.append(row)
     return _per_subject(np.array(rows, float), cases)
 

@@ -95,7 +95,7 @@ def _sources(
 ) -> tuple[dict[str, Recording], dict[str, list[str]], dict[str, str]]:
     """Every set of the source in the challenge's form; what was done to each, and where each file came from."""
     own = release_of(book)
-    folders = {name: str(path) for name, path in _named(own.sets, source).items()}
+    folders = {name: str(path) for name, path in _named(own.sets, source, work / "sessions").items()}
     if own.made is not None and not folders and wanted.one_set is None:
         made, done = own.made(
             Asked(source, work, wanted.names, wanted.blocks, wanted.seed, wanted.deep, wanted.learn_from, tell)
@@ -114,11 +114,20 @@ def _sources(
     return {name: open_recording(work / name / "blocks") for name in notes}, notes, files
 
 
-def _named(sets: Mapping[str, Any], source: str) -> dict[str, Path]:
-    """The contest's sets that are folders of the source; empty where it is one recording."""
+def _named(sets: Mapping[str, Any], source: str, gathered: Path) -> dict[str, Path]:
+    """The contest's sets that are folders of the source, or of sessions in it; empty where it is one recording."""
     path = Path(source)
     if not path.is_dir():
         return {}
+    for name in sets:  # arena session leaves data/SET/S07 in the folder of each session
+        for person in sorted([*path.glob(f"data/{name}/*/"), *path.glob(f"*/data/{name}/*/")]):
+            link = gathered / name / person.name
+            link.parent.mkdir(parents=True, exist_ok=True)
+            if link.is_symlink():
+                raise BadInput(f"{person}: {person.name} has this set in another session, too; give each a number")
+            link.symlink_to(person.resolve(), target_is_directory=True)
+    if gathered.is_dir():
+        return {name: gathered / name for name in sets if (gathered / name).is_dir()}
     try:
         found = open_sets(path)
     except BadInput:

@@ -215,6 +215,19 @@ def test_deep_spectra(deep):
     assert np.sqrt(np.mean(off**2)) < 2.5
 
 
+def test_deep_leaves_no_empty_band_above_its_own(deep):
+    """The net works at 125 Hz; without anything above, a look at 65-120 Hz would tell its trials from real ones."""
+
+    def top(eeg):
+        hz = np.fft.rfftfreq(eeg.shape[1], 1 / 250)
+        power = np.abs(np.fft.rfft(eeg * np.hanning(eeg.shape[1]))) ** 2 / eeg.shape[1]
+        return 10 * np.log10(power[:, (hz > 65) & (hz < 120)].mean())
+
+    made = np.mean([top(deep.sample(4, 4.0, np.random.default_rng(k), run=1)) for k in range(8)])
+    real = np.mean([top(REAL[4][1][:, k : k + 1000]) for k in range(0, REAL[4][1].shape[1] - 1000, 1000)])
+    assert abs(made - real) < 2
+
+
 def test_deep_makes_no_copies_at_any_length(deep):
     test_a_sample_is_no_copy(deep)
     test_any_length(deep, 77)

@@ -11,6 +11,5 @@ AUDIT = Audit(
         "subject": lambda code: str(code & 31),
     },
     rightful={"amplitude": WHOSE, "traces": WHOSE},
-    signal_hz=(1.0, 45.0),
     response_s=None,
 )

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
 from bciarena.contests.liveness.generators.base import SRATE, Array, Real, checked, chosen
+from bciarena.contests.liveness.generators.spectral import SpectralGenerator, SpectralSettings
 from bciarena.errors import BadInput
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 RATE = 125
 """The net's own rate: the contest's liveness data have nothing above 45 Hz."""
 SMOOTHING_HZ = 1.0
+OVER_HZ = (50.0, 60.0)
+"""Where noise of the person's spectrum takes over from the net: an empty band above would give its trials away."""
 MARGIN_N = 64
 """Samples discarded at both ends of a sampled signal, where the net sees the padding."""
 
@@ -98,6 +101,7 @@ class DeepGenerator:
         self.settings, self._say = settings or DeepSettings(), say
         self._colours: dict[int, list[_Colour]] = {}
         self._net: Denoiser | None = None
+        self._top = SpectralGenerator(SpectralSettings(smoothing_hz=2.0, rounds=0))
 
     def fit(self, real: Real) -> Self:
         """Train the net, showing progress."""
@@ -133,6 +137,7 @@ class DeepGenerator:
                 advance=advance,
             )
         self._colours = colours
+        self._top.fit(real)
         return self
 
     def sample(self, subject: int, length_s: float, rng: np.random.Generator, run: int | None = None) -> Array:
@@ -158,7 +163,9 @@ class DeepGenerator:
             white = np.sqrt(1 - settings.mixture) * white + np.sqrt(settings.mixture) * noise
         made = _resampled(_coloured(white, colour), slow_n * SRATE // RATE)
         margin_n = MARGIN_N * SRATE // RATE
-        return np.ascontiguousarray(made[:, margin_n : margin_n + count_n])
+        low = made[:, margin_n : margin_n + count_n]
+        drawn = next(k for k, one in enumerate(self._colours[subject]) if one is colour)
+        return _joined(low, self._top.sample(subject, count_n / SRATE, rng, drawn))
 
 
 @contextmanager
@@ -180,6 +187,16 @@ def _shown(steps: int, say: Callable[[str], None] | None) -> Iterator[Callable[[
     with progress_bar(stays=True) as progress:
         task = progress.add_task("training the deep generator", total=steps)
         yield lambda: progress.advance(task)
+
+
+def _joined(low: Array, top: Array) -> Array:
+    """``low`` below `OVER_HZ`, ``top`` above, their powers crossing over; mirrored at the ends as in `_resampled`."""
+    count_n = low.shape[1]
+    hz = np.fft.rfftfreq(2 * count_n, 1 / SRATE)
+    share = np.clip((hz - OVER_HZ[0]) / (OVER_HZ[1] - OVER_HZ[0]), 0, 1)
+    below, above = (np.fft.rfft(np.concatenate([one, one[:, ::-1]], axis=1)) for one in (low, top))
+    whole = np.fft.irfft(np.sqrt(1 - share) * below + np.sqrt(share) * above, 2 * count_n)
+    return np.ascontiguousarray(whole[:, :count_n])
 
 
 def _resampled(signal: Array, count_n: int) -> Array:
