@@ -29,6 +29,7 @@ from bciarena.service.parts import View, cut, keeps, view_of
 from bciarena.service.refusals import Refused
 from bciarena.service.spec import parse
 from bciarena.summary import COUNTED
+from bciarena.upkeep.names import needed
 from tests.service.conftest import PASSWORD, packed, write_imagery
 from tests.service.test_boards import add_run
 from tests.service.test_flow import GOOD, team_with_entry, upload
@@ -395,3 +396,55 @@ def test_the_tables_of_a_season_are_those_of_the_models(database_url):
     engine.dispose()
     new = ("admissions", "changes", "downloads", "letters", "posts", "registrations", "contest_organisers", "phases")
     assert not [one for one in found if any(f"'{name}'" in one for name in (*new, "contests", "submissions"))]
+
+
+def test_an_audit_keeps_a_phase_closed_until_a_waiver_says_why(sqlite_town, monkeypatch):
+    """The sorted truth of the small set (trial n is class n % 3) is what a probe of trial order finds."""
+    town = sqlite_town
+    season(town, {"name": "preliminary", "audit": True})
+    visitor, olga = town.visitor(), town.person("olga")
+    with town.site.session(False) as session:
+        found = phase(session, "preliminary").data_about["audit"]
+    assert found["passed"] is False
+
+    def state() -> str:
+        return visitor.http.get("/api/v1/contests/spring").json()["phases"][0]["state"]
+
+    assert state() == "trouble"
+    assert "the phase stays closed" in olga.get("/organise/spring").text
+    page = re.search(r'name="waiver"[^>]*value="([^"]*)"', olga.get("/organise/spring").text)
+    assert page[1] == ""
+    short = {"terms": {"audit": True, "waiver": "because"}}
+    assert olga.api("PATCH", "/contests/spring/preliminary", json=short).status_code == 422
+    words = "Practice only: order is meant to be seen <b>."
+    olga.api("PATCH", "/contests/spring/preliminary", json={"terms": {"audit": True, "waiver": words}})
+    assert state() == "open"
+    assert "order is meant to be seen &lt;b&gt;" in visitor.get("/contests/spring/data").text
+
+
+def test_what_entries_may_learn_from_is_stored_passed_on_and_not_told(sqlite_town, tmp_path):
+    town = sqlite_town
+    write_imagery(town.settings.home / "data" / "olga" / "hiddenset", subjects=1, blocks=1)
+    learning = {"mode": "labelled", "sets": {"cali_A": "olga/hiddenset"}, "blocks": 1, "memory_mib": 2048}
+    season(town, {"name": "preliminary", "calibration": learning})
+    ann = town.person("ann")
+    _, entry = team_with_entry(ann)
+    version = upload(ann, entry, packed(tmp_path / "p", GOOD))
+    run = ann.api("POST", "/submissions", json={"version_id": version, "contest": "spring"}).json()["id"]
+    with town.site.session(False) as session:
+        stored = phase(session, "preliminary").data_about["sets"]["cali_A"]
+        job = session.get_one(Job, session.get_one(Submission, run).job_id)
+        told = {
+            "mode": "labelled",
+            "sets": {"cali_A": stored},
+            "blocks": 1,
+            "budget_s": 3600,
+            "limits": {"memory_mib": 2048},
+        }
+        assert job.payload["calibration"] == told
+        assert stored in needed(session)
+    assert "hiddenset" not in town.visitor().http.get("/api/v1/contests/spring").text
+    assert ann.api("GET", f"/submissions/{run}/logs").status_code == 404  # a model could speak through them
+    assert town.person("olga").api("GET", f"/submissions/{run}/logs").status_code == 200
+    other = {"terms": {"calibration": {"mode": "labelled", "sets": {"x": "olga/set"}}}}
+    assert town.person("olga").api("PATCH", "/contests/spring/preliminary", json=other).status_code == 422

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -17,19 +18,29 @@ itself.
 ## Rulings for all contests
 | | where the texts are silent or ambiguous | reading |
 |---|---|---|
-| R1 | from which sample a trial's length counts | from the packet after the one that holds its opening code |
-| R2 | "below 4 s" | limits are exclusive: exactly 4.000 s is late |
-| R3 | a report right after the next trial's trigger packet | still belongs to the earlier trial |
-| R4 | a block whose length is a multiple of the packet | ends in a full packet; no packet is empty |
-| R5 | reports after the finish flag | belong to the trial of that position, normally the last |
-| R12 | "P below 1/M" | strictly below |
-| R14 | names of the finish flag | all of them are offered |
-| R15 | a trial that hands out no data of its own | can get no report and is missing |
-| R16 | what an answer may be | integers or integral floats, or texts, as the contest asks; others are invalid, wrong |
-| R17 | order | subjects by sorted folder, blocks by number; EEG goes out bit for bit |
-| R18 | the end | an early return is fine; after the finish flag nothing but reports counts |
-| R19 | missing answers, means | as long as the limit; rates per block, then mean; subjects: mean of their blocks |
 """
+
+RULINGS = {
+    "R1": ("from which sample a trial's length counts", "from the packet after the one that holds its opening code"),
+    "R2": ('"below 4 s"', "limits are exclusive: exactly 4.000 s is late"),
+    "R3": ("a report right after the next trial's trigger packet", "still belongs to the earlier trial"),
+    "R4": ("a block whose length is a multiple of the packet", "ends in a full packet; no packet is empty"),
+    "R5": ("reports after the finish flag", "belong to the trial of that position, normally the last"),
+    "R12": ('"P below 1/M"', "strictly below"),
+    "R14": ("names of the finish flag", "all of them are offered"),
+    "R15": ("a trial that hands out no data of its own", "can get no report and is missing"),
+    "R16": (
+        "what an answer may be",
+        "integers or integral floats, or texts, as the contest asks; others are invalid, wrong",
+    ),
+    "R17": ("order", "subjects by sorted folder, blocks by number; EEG goes out bit for bit"),
+    "R18": ("the end", "an early return is fine; after the finish flag nothing but reports counts"),
+    "R19": (
+        "missing answers, means",
+        "as long as the limit; rates per block, then mean; subjects: mean of their blocks",
+    ),
+}
+"""Where the texts are silent or ambiguous: what about, and the reading; true of every contest."""
 
 GLOSSARY = """
 ## Glossary of the contest texts
@@ -45,7 +56,7 @@ WORDED = ("clauses", "constants", "formerly", "title", "title_zh", "id")
 
 def rules_page() -> str:
     """The whole page as Markdown."""
-    return HEAD + "".join(map(_section, RULEBOOKS.values())) + GLOSSARY
+    return HEAD + _rulings(RULINGS) + "".join(map(_section, RULEBOOKS.values())) + GLOSSARY
 
 
 def rules_of(book: Rulebook) -> list[tuple[str, str, str]]:
@@ -55,12 +66,15 @@ def rules_of(book: Rulebook) -> list[tuple[str, str, str]]:
     return [(name, _show(value), book.clauses[name]) for name, value in values.items()]
 
 
+def _rulings(found: Mapping[str, tuple[str, str]]) -> str:
+    return "".join(f"| {name} | {about} | {reading} |\n" for name, (about, reading) in found.items())
+
+
 def _section(book: Rulebook) -> str:
     rows = [f"| `{name}` | {value} | {clause} |" for name, value, clause in rules_of(book)]
     head = f"\n## {book.id} - {book.title} / {book.title_zh}\n"
-    rulings = [f"| {name} | {about} | {reading} |" for name, (about, reading) in contest(book).rulings.items()]
-    if rulings:
-        head += "| | where the text is silent or ambiguous | reading |\n|---|---|---|\n" + "\n".join(rulings) + "\n\n"
+    if rulings := _rulings(contest(book).rulings):
+        head += "| | where the text is silent or ambiguous | reading |\n|---|---|---|\n" + rulings + "\n"
     return head + "| field | value | clause |\n|---|---|---|\n" + "\n".join(rows) + "\n"
 
 

@@ -83,8 +83,14 @@ def new_phase(owner: Account, item: PhaseSpec, roots: tuple[Path, ...] | None) -
         limits=item.limits.model_dump(exclude_defaults=True),
         terms=item.kept(),
         data="",
-        data_about={"order": data_order(owner, item.data, roots)},
+        data_about={"order": data_order(owner, item.data, roots) | _sets_order(owner, item, roots)},
     )
+
+
+def _sets_order(owner: Account, terms: Terms, roots: tuple[Path, ...] | None) -> dict[str, Any]:
+    """The sets that entries may learn from, as the keeper is told."""
+    sets = {name: str(_allowed(owner, folder, roots)) for name, folder in terms.calibration.sets.items()}
+    return {"sets": sets} if sets else {}
 
 
 def data_order(owner: Account, data: Data, roots: tuple[Path, ...] | None) -> dict[str, Any]:
@@ -145,6 +151,7 @@ def prepare(session: Session, storage: Storage, phase: Phase) -> None:
                 _simulate(phase.contest.rulebook, order["simulate"], folder)
             about = describe(phase.contest.rulebook, folder)
             name = storage.put(folder)
+            about |= {"sets": {one: _stored(storage, Path(place)) for one, place in order.get("sets", {}).items()}}
         except BadInput as error:
             about, name = {"trouble": str(error)}, ""
         finally:
@@ -156,6 +163,42 @@ def prepare(session: Session, storage: Storage, phase: Phase) -> None:
         .values(data=name, data_about={"order": order, **about}, revision=Phase.revision + 1)
     )
     session.commit()
+
+
+def _stored(storage: Storage, folder: Path) -> str:
+    """A set that entries may learn from, in the storage once it was found readable."""
+    open_recording(folder)
+    return storage.put(folder)
+
+
+def unaudited(session: Session) -> list[Phase]:
+    """Phases whose recordings are to be searched for leaks, and were not."""
+    found = session.scalars(select(Phase).where(Phase.data != "", not_waiting("audit", Phase.id)).order_by(Phase.id))
+    return [phase for phase in found if phase.terms.get("audit") and "audit" not in phase.data_about]
+
+
+def audit_data(session: Session, storage: Storage, phase: Phase) -> None:
+    """Let leak probes try a phase's recordings, and keep what they found."""
+    from bciarena import audit
+
+    data, book = phase.data, phase.contest.rulebook
+    session.commit()  # this takes a while: hold no lock
+    found = audit.verdict(storage.fetch(data), book)
+    session.refresh(phase)
+    if phase.data == data:
+        phase.data_about = {**phase.data_about, "audit": found}
+        phase.revision += 1
+    session.commit()
+
+
+def why_closed(phase: Phase) -> str:
+    """Whether an audit that the terms ask for keeps a phase closed: waiting, failed, or empty."""
+    if not phase.terms.get("audit"):
+        return ""
+    found = phase.data_about.get("audit")
+    if found is None:
+        return "waiting"
+    return "" if found["passed"] or phase.terms.get("waiver") else "failed"
 
 
 def unprepared(session: Session) -> list[Phase]:
@@ -254,6 +297,8 @@ def phase_state(phase: Phase, now: float | None = None) -> str:
     now = time.time() if now is None else now
     if not phase.data:
         return "trouble" if "trouble" in phase.data_about else "preparing"
+    if closed := why_closed(phase):
+        return "preparing" if closed == "waiting" else "trouble"
     if phase.starts_at is not None and now < phase.starts_at:
         return "upcoming"
     if phase.ends_at is not None and now >= phase.ends_at:
@@ -283,6 +328,8 @@ def change_phase(session: Session, actor: Account, phase: Phase, **values: Any) 
     terms = Terms(**values.get("terms", phase.terms))
     if terms.public and not phase.hidden_data:
         raise Refused(422, "refused.public_part")
+    if terms.calibration.sets != Terms(**phase.terms).calibration.sets:  # they would have to be stored first
+        raise Refused(422, "refused.field", name="calibration.sets")
     if terms.of is not None and terms.of not in [one.name for one in phase.contest.phases if one.id < phase.id]:
         raise Refused(422, "refused.field", name="of")
     values = {name: value for name, value in values.items() if getattr(phase, name) != value}

@@ -22,7 +22,7 @@ from bciarena.service.contests import data_order, new_phase, note
 from bciarena.service.models import Account, Admission, Change, Contest, Organiser, Phase, Submission
 from bciarena.service.parts import terms_of
 from bciarena.service.refusals import Refused, not_found
-from bciarena.service.spec import Data, PhaseSpec, folder_name
+from bciarena.service.spec import Data, PhaseSpec, awards_toml, folder_name
 from bciarena.service.troubles import Trouble
 
 PHASES_EACH = 10
@@ -39,7 +39,8 @@ def change_contest(session: Session, actor: Account, contest: Contest, **values:
     """Change titles, texts, awards, and who may take part."""
     changed = {name: value for name, value in values.items() if getattr(contest, name) != value}
     for name, value in changed.items():
-        note(session, actor, contest, name, getattr(contest, name), value)
+        before, after = (awards_toml(one) if name == "awards" else one for one in (getattr(contest, name), value))
+        note(session, actor, contest, name, before, after)
         setattr(contest, name, value)
     record(session, actor, "contest", f"{contest.slug}: {', '.join(changed) or 'nothing changed'}")
     session.commit()
@@ -102,7 +103,9 @@ def remove_phase(session: Session, actor: Account, phase: Phase) -> None:
     note(session, actor, contest, "phase", phase.name, "")
     record(session, actor, "phase", f"{contest.slug}/{phase.name}: removed")
     session.execute(delete(Admission).where(Admission.phase_id == phase.id))
-    session.execute(delete(Trouble).where(Trouble.item == phase.id, Trouble.task.in_(("prepare", "admit", "carry"))))
+    session.execute(
+        delete(Trouble).where(Trouble.item == phase.id, Trouble.task.in_(("prepare", "audit", "admit", "carry")))
+    )
     session.delete(phase)
     session.commit()
 
@@ -111,7 +114,8 @@ def change_data(session: Session, actor: Account, phase: Phase, data: Data, root
     """Give a phase other recordings, as long as nobody has submitted to it."""
     _untouched(session, phase)
     before = phase.data_about.get("digest") or phase.data_about.get("trouble", "")
-    phase.data_about = {"order": data_order(actor, data, roots)}
+    kept = {name: phase.data_about["order"][name] for name in ("sets",) if name in phase.data_about["order"]}
+    phase.data_about = {"order": data_order(actor, data, roots) | kept}
     phase.data = ""
     phase.revision += 1
     note(session, actor, phase.contest, f"{phase.name}: data", before, data.folder or "simulated")

@@ -40,6 +40,8 @@ def work_once(site: Site) -> int:
             done += _tried(session, "rescore", old.submission_id, partial(results.score_again, session, storage, old))
         for phase in _listed(session, contests.unprepared):
             done += _tried(session, "prepare", phase.id, partial(contests.prepare, session, storage, phase))
+        for phase in _listed(session, contests.unaudited):
+            done += _tried(session, "audit", phase.id, partial(contests.audit_data, session, storage, phase))
         for phase in _listed(session, phases.unadmitted):
             done += _tried(session, "admit", phase.id, partial(phases.admit_first, session, phase))
         for phase, team in _listed(session, phases.uncarried):

@@ -23,6 +23,7 @@ Slug = Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?$")]
 LAST_S = 32503680000  # the year 3000
 Seconds = Annotated[float, Field(ge=0, le=LAST_S)]
 DEEPEST = 12
+LEAST_WORDS = 20  # as bciarena.audit asks of a waiver
 RESERVED = frozenset({"new", "api", "static"})
 RESERVED_PHASES = frozenset(
     "images rulebook task rules data start board score questions news join companion edit awards people phases history"
@@ -174,12 +175,42 @@ class Part(Strict):
         return (not self.subjects or subject in self.subjects) and (not self.blocks or block in self.blocks)
 
 
+class Calibration(Strict):
+    """What entries may learn on the server before they play: see bciarena.jobs.calibration, which reads the same.
+
+    ``sets`` are data folders by the name of the set; they are stored with the phase's own recordings.
+    """
+
+    mode: Literal["none", "labelled", "unlabelled", "after_trial"] = "none"
+    sets: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{1,40}$")], Annotated[str, Field(max_length=1000)]] = Field(
+        default={}, max_length=10
+    )
+    blocks: Annotated[int, Field(ge=1, le=1000)] | None = None
+    budget_s: Annotated[float, Field(ge=1, le=7 * 86400)] = 3600
+    cores: Annotated[int, Field(ge=1, le=64)] | None = None
+    memory_mib: Annotated[int, Field(ge=64, le=1 << 20)] | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Calibration:
+        if self.mode in ("labelled", "unlabelled") and not self.sets:
+            raise ValueError(f"mode {self.mode} needs sets to learn from")
+        if self.mode == "none" and self.sets:
+            raise ValueError("sets are given, but the mode is none")
+        return self
+
+    def payload(self, stored: dict[str, str]) -> dict[str, Any]:
+        """As a worker is told; ``stored`` names the sets in the storage."""
+        limits = {name: value for name in ("cores", "memory_mib") if (value := getattr(self, name)) is not None}
+        return {"mode": self.mode, "sets": stored, "blocks": self.blocks, "budget_s": self.budget_s, "limits": limits}
+
+
 class Terms(Strict):
     """Who may submit to a phase, how often, and what of its recordings is told before the end.
 
     ``admits``: all; those whom the organiser invites; or the ``first`` N of the phase ``of``. ``carries`` "entry":
     those admitted by their place play with what counted there, unless they submit again. ``public`` names the public
-    part of the recordings; where it is given, the rest decides in the end.
+    part of the recordings; where it is given, the rest decides in the end. ``audit``: the phase opens only if leak
+    probes stay at chance on its recordings, or on the organiser's written ``waiver``.
     """
 
     admits: Literal["all", "invited", "first"] = "all"
@@ -188,6 +219,9 @@ class Terms(Strict):
     carries: Literal["nothing", "entry"] = "nothing"
     public: Part = Part()
     total_limit: Annotated[int, Field(ge=0, le=100_000)] = 0
+    audit: bool = False
+    waiver: str = Field(default="", max_length=2000)
+    calibration: Calibration = Calibration()
 
     @model_validator(mode="after")
     def _whole(self) -> Terms:
@@ -195,6 +229,8 @@ class Terms(Strict):
             raise ValueError('admits = "first" needs first (how many) and of (which phase)')
         if self.admits != "first" and (self.first is not None or self.of is not None or self.carries != "nothing"):
             raise ValueError('first, of and carries belong to admits = "first"')
+        if self.waiver and len(self.waiver) < LEAST_WORDS:
+            raise ValueError(f"waiver: say in {LEAST_WORDS} characters or more why the phase opens all the same")
         return self
 
     def kept(self) -> dict[str, Any]:

@@ -117,6 +117,9 @@ def _queue(session: Session, version: Version, phase: Phase, team: Team, boxed: 
         payload["images"] = phase.contest.images
     if phase.limits.get("budget_s"):
         payload["budget_s"] = phase.limits["budget_s"]
+    learning = terms_of(phase).calibration
+    if learning.mode != "none":
+        payload["calibration"] = learning.payload(phase.data_about.get("sets", {}))
     if version.about.get("entry"):
         payload["target"] = version.about["entry"]
     if version.model:
@@ -237,6 +240,12 @@ def readable_submission(asker: Asker, submission_id: int) -> Submission:
 def sees_truth(account: Account | None, submission: Submission) -> bool:
     """Whether per-trial marks may be shown: always to the organiser, to contestants only where the data is public."""
     return not submission.phase.hidden_data or may_manage(account, submission.phase.contest)
+
+
+def sees_logs(account: Account | None, submission: Submission) -> bool:
+    """Whether what an entry printed may be shown: one that has learnt from hidden recordings could speak of them."""
+    learns = terms_of(submission.phase).calibration.mode != "none"
+    return sees_truth(account, submission) or not learns
 
 
 def current_result(session: Session, submission: Submission) -> Result | None:

@@ -31,8 +31,10 @@ def _all(session: Session) -> Iterator[tuple[str | None, str]]:
     for number, package, model in session.execute(sa.select(Version.id, Version.package, Version.model)):
         yield package, f"uploaded version {number}"
         yield model, f"model of version {number}"
-    for number, data in session.execute(sa.select(Phase.id, Phase.data)):
+    for number, data, about in session.execute(sa.select(Phase.id, Phase.data, Phase.data_about)):
         yield data, f"recordings of phase {number}"
+        for stored in about.get("sets", {}).values():
+            yield stored, f"sets to learn from of phase {number}"
     for number, stored in session.execute(sa.select(Download.id, Download.stored)):
         yield stored, f"download {number}"
     for submission, run in session.execute(sa.select(Result.submission_id, Result.run)):

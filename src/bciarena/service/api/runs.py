@@ -208,6 +208,8 @@ TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {}}}}
 @router.get("/submissions/{submission_id}/logs", summary="What the entry printed (the end of it)", responses=TEXT)
 def logs(submission_id: Id, call: Caller = allow("run")) -> PlainTextResponse:
     run = submissions.readable_submission(call, submission_id)
+    if not submissions.sees_logs(call.account, run):
+        raise not_found()
     found = logs_of(call.site, submissions.current_result(call.session, run))
     return PlainTextResponse("".join(f"--- {name}\n{text}\n" for name, text in found))
 

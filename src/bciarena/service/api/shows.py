@@ -73,6 +73,14 @@ class BoardOut(BaseModel):
     rows: list[RowOut]
 
 
+def _terms(phase: Phase) -> dict[str, Any]:
+    """The terms of a phase as everybody may read them: where sets to learn from lie is nobody's business."""
+    terms = dict(phase.terms)
+    if "calibration" in terms:
+        terms["calibration"] = {name: value for name, value in terms["calibration"].items() if name != "sets"}
+    return terms
+
+
 def _phase(phase: Phase) -> PhaseOut:
     shown = ("subjects", "blocks", "trials", "seconds")
     return PhaseOut(
@@ -86,7 +94,7 @@ def _phase(phase: Phase) -> PhaseOut:
         counts=phase.counts,
         freezes_at=phase.freezes_at,
         late_until=phase.late_until,
-        terms=phase.terms,
+        terms=_terms(phase),
         recordings={name: phase.data_about[name] for name in shown if name in phase.data_about},
     )
 

@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from bciarena.contests import contest as find_contest
 from bciarena.contests import registered as find_rulebook
-from bciarena.contests.page import rules_of
+from bciarena.contests.page import RULINGS, rules_of
 from bciarena.contests.rulebook import Rulebook
 from bciarena.protocol import protocol_of
 from bciarena.service import companions, contests, downloads, figures, markdown, posts, submissions, task
@@ -71,7 +71,14 @@ def rules(slug: str, page: Page = may("look")) -> Response:
     def made() -> HTMLResponse:
         found = contests.contest_named(page.session, slug)
         book = find_rulebook(found.rulebook)
-        return _tab(page, found, "rules", rules=rules_of(book), rulings=find_contest(book).rulings)
+        return _tab(
+            page,
+            found,
+            "rules",
+            rules=rules_of(book),
+            rulings={**find_contest(book).rulings, **RULINGS},
+            knows=page.knows,
+        )
 
     return _kept(page, slug, "rules", made)
 

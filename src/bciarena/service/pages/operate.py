@@ -41,7 +41,7 @@ def _show(page: Page, password: str = "") -> HTMLResponse:
 
 def _named(page: Page, trouble: troubles.Trouble) -> tuple[str, str]:
     """What a trouble is about, as people know it, and where to look at it."""
-    phase = page.session.get(Phase, trouble.item) if trouble.task in ("prepare", "admit", "carry") else None
+    phase = page.session.get(Phase, trouble.item) if trouble.task in ("prepare", "audit", "admit", "carry") else None
     if phase is not None:
         return f"{phase.contest.slug}, {phase.name}", f"/organise/{phase.contest.slug}"
     return str(trouble.item), f"/runs/{trouble.item}"

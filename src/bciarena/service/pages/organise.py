@@ -10,10 +10,11 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import ValidationError
 from sqlalchemy import select
 
+from bciarena import audit
 from bciarena.contests import RULEBOOKS
 from bciarena.contests import registered as find_rulebook
 from bciarena.errors import BadInput
-from bciarena.service import contests, jury, phases, posts, submissions
+from bciarena.service import contests, jury, markdown, phases, posts, submissions
 from bciarena.service.export import board_csv
 from bciarena.service.middleware import PRINT_POLICY
 from bciarena.service.models import Contest, Phase, Submission
@@ -131,6 +132,8 @@ def _contest(page: Page, contest: Contest, problem: str = "", code: int = 200) -
         title=contest_title(page.lang, contest),
         phase_state=contests.phase_state,
         terms_of=terms_of,
+        why_closed=contests.why_closed,
+        audit_text=lambda phase: markdown.html(audit.markdown(phase.data_about["audit"], page.lang)),
         admissions_of=lambda phase: phases.admissions_of(page.session, phase),
         counts=COUNTS,
         open_questions=posts.unanswered(page.session, contest),
@@ -209,7 +212,8 @@ def change(slug: str, name: str, page: Page = may("manage")) -> Response:
         raise Refused(422, "refused.field", name="counts")
     try:
         limits = _granted(page).model_dump(exclude_defaults=True)
-        terms = checked(Terms, _terms_values(page), phase.name).kept()
+        kept = {name: phase.terms[name] for name in ("calibration",) if name in phase.terms}  # not on the form
+        terms = checked(Terms, _terms_values(page) | kept, phase.name).kept()
     except BadInput as error:
         return _contest(page, contest, str(error), 422)
     contests.change_phase(
@@ -240,6 +244,7 @@ def _terms_values(page: Page, number: str = "") -> dict[str, Any]:
     values: dict[str, Any] = {"admits": admits, "total_limit": given("total_limit") or "0"}
     if admits == "first":
         values |= {"first": given("first"), "of": given("of"), "carries": given("carries") or "nothing"}
+    values |= {"audit": bool(given("audit")), "waiver": given("waiver") or ""}
     public = {name: _numbers(given(f"public_{name}")) for name in ("subjects", "blocks")}
     return values | {"public": public}
 

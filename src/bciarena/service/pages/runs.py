@@ -69,7 +69,7 @@ def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
         notes=said(score.get("notes", [])[:50], page.lang, book) if truth or _marks_trials(contest.rulebook) else [],
         answer_name=lambda text: answers.get(str(text), text),
         has_package=run.version.size > 0 and submissions.owns(page.session, page.account, run),
-        logs=logs_of(page.site, result),
+        logs=logs_of(page.site, result) if submissions.sees_logs(page.account, run) else [],
         explained=explained(result.tally)[page.lang] if result and result.tally else "",
         timing=(page.session.get_one(Job, result.job_id).result or {}).get("timing", {}) if result else {},
         played_under="" if result and played_under == result.rulebook else played_under,
@@ -175,7 +175,9 @@ def package(run_id: Id, page: Page = may("team")) -> Response:
 @router.get("/runs/{run_id}/logs/{name}")
 def whole_log(run_id: Id, name: str, page: Page = may("run")) -> Response:
     """All that the entry printed, as far as it was kept."""
-    _, result = _stored(page, run_id)
+    run, result = _stored(page, run_id)
+    if not submissions.sees_logs(page.account, run):
+        raise not_found()
     if name not in LOGS or not page.site.storage.files(str(result.run)).get(name):
         raise not_found()
     text = clean(page.site.storage.read(str(result.run), name).decode("utf-8", "replace"))
