@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from bciarena import cli
 from bciarena.contests import CONTESTS
@@ -91,10 +91,15 @@ def test_the_first_of_a_phase_are_admitted_and_bring_their_entry(town):
     with town.site.session(writes=True) as session:
         final = phase(session, "final")
         found = phases.admissions_of(session, final)
-        assert [(one.team.name, one.rank, one.how) for one in found] == [("A", 1, "first"), ("B", 2, "first")]
+        assert [(one.team.name, one.rank, one.how) for one in found] == [("A", 1, "place"), ("B", 2, "place")]
         sent = list(session.scalars(select(Submission).where(Submission.phase_id == final.id)))
         assert [(run.team.name, run.carried) for run in sent] == [("A", True), ("B", True)]
         assert {session.get_one(Job, run.job_id).state for run in sent} == {"queued"}
+        session.execute(update(Admission).values(how="first"))  # as if the keeper had died before it noted it
+        session.commit()
+        for one in phases.uncarried(session):
+            assert submissions.carry(session, one, True) is None  # sent already
+        assert phases.uncarried(session) == []
         third = session.scalar(select(Team).where(Team.name == "C"))
         with pytest.raises(Refused) as no:
             phases.check_team(session, final, third)

@@ -103,9 +103,7 @@ def remove_phase(session: Session, actor: Account, phase: Phase) -> None:
     note(session, actor, contest, "phase", phase.name, "")
     record(session, actor, "phase", f"{contest.slug}/{phase.name}: removed")
     session.execute(delete(Admission).where(Admission.phase_id == phase.id))
-    session.execute(
-        delete(Trouble).where(Trouble.item == phase.id, Trouble.task.in_(("prepare", "audit", "admit", "carry")))
-    )
+    session.execute(delete(Trouble).where(Trouble.item == phase.id, Trouble.task.in_(("prepare", "audit", "admit"))))
     session.delete(phase)
     session.commit()
 

@@ -44,8 +44,8 @@ def work_once(site: Site) -> int:
             done += _tried(session, "audit", phase.id, partial(contests.audit_data, session, storage, phase))
         for phase in _listed(session, phases.unadmitted):
             done += _tried(session, "admit", phase.id, partial(phases.admit_first, session, phase))
-        for phase, team in _listed(session, phases.uncarried):
-            done += _tried(session, "carry", phase.id, partial(submissions.carry, session, phase, team, True))
+        for one in _listed(session, phases.uncarried):
+            done += _tried(session, "carry", one.team_id, partial(submissions.carry, session, one, True))
         if mail.can_mail(site.settings) and (found := _listed(session, mail.unmailed)):
             done += _tried(session, "mail", 0, partial(mail.mail_letters, session, site.settings, found))
     return done

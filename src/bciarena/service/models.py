@@ -299,7 +299,9 @@ class Registration(Base):
 
 
 class Admission(Base):
-    """A team that may submit to a phase. ``how``: invited, or first (of an earlier phase, with that rank and score)."""
+    """A team that may submit to a phase. ``how``: invited; or by its place in an earlier phase, with that rank and
+    score: first, and place once its entry was carried over.
+    """
 
     __tablename__ = "admissions"
     phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"), primary_key=True)

@@ -25,6 +25,7 @@ from bciarena.service.models import (
 )
 from bciarena.service.parts import terms_of, view_of
 from bciarena.service.refusals import Refused, not_found
+from bciarena.service.troubles import not_waiting
 
 
 def final_rows(session: Session, phase: Phase) -> list[Row]:
@@ -151,7 +152,8 @@ def is_settled(session: Session, phase: Phase) -> bool:
 
 def unadmitted(session: Session) -> list[Phase]:
     """Phases that admit the first of a phase which has ended, and have not done so."""
-    found = session.scalars(select(Phase).where(Phase.admitted_at.is_(None)).order_by(Phase.id))
+    waiting = (Phase.admitted_at.is_(None), not_waiting("admit", Phase.id))
+    found = session.scalars(select(Phase).where(*waiting).order_by(Phase.id))
     ready = []
     for phase in found:
         source = source_of(phase)
@@ -181,19 +183,19 @@ def admit_first(session: Session, phase: Phase) -> list[str]:
     return [row.team for row in rows]
 
 
-def uncarried(session: Session) -> list[tuple[Phase, int]]:
-    """Admitted teams whose entry is to be carried into an open phase, and has not been."""
-    found = []
-    for phase in session.scalars(select(Phase).where(Phase.admitted_at.is_not(None)).order_by(Phase.id)):
-        if terms_of(phase).carries != "entry" or phase_state(phase) != "open":
-            continue
-        done = set(session.scalars(select(Submission.team_id).where(Submission.phase_id == phase.id)))
-        found += [
-            (phase, one.team_id)
-            for one in admissions_of(session, phase)
-            if one.how == "first" and one.team_id not in done
-        ]
-    return found
+def uncarried(session: Session) -> list[Admission]:
+    """Admissions by place to an open phase whose entry is still to be carried over."""
+    query = (
+        select(Admission, Phase)
+        .join(Phase, Phase.id == Admission.phase_id)
+        .where(Admission.how == "first", not_waiting("carry", Admission.team_id))
+        .order_by(Admission.phase_id, Admission.rank)
+    )
+    return [
+        one
+        for one, phase in session.execute(query)
+        if terms_of(phase).carries == "entry" and phase_state(phase) == "open"
+    ]
 
 
 def carried_from(session: Session, phase: Phase, team_id: int) -> Submission | None:

@@ -27,7 +27,7 @@ LEAST_WORDS = 20  # as bciarena.audit asks of a waiver
 RESERVED = frozenset({"new", "api", "static"})
 RESERVED_PHASES = frozenset(
     "images rulebook task rules data start board score questions news join companion edit awards people phases history"
-    " rerun upload downloads".split()
+    " rerun upload downloads organisers registrations jury admit withdraw".split()
 )
 """Names that are addresses of the site itself."""
 

@@ -16,7 +16,7 @@ from bciarena.service import parts, phases
 from bciarena.service.asker import Asker
 from bciarena.service.audit import record
 from bciarena.service.contests import may_manage, phase_state
-from bciarena.service.models import Account, Membership, Phase, Result, Submission, Team, Version
+from bciarena.service.models import Account, Admission, Membership, Phase, Result, Submission, Team, Version
 from bciarena.service.parts import AnyResult, terms_of
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.results import BOXED, is_boxed
@@ -64,10 +64,17 @@ def _send(
     return submission
 
 
-def carry(session: Session, phase: Phase, team_id: int, boxed: bool) -> Submission | None:
-    """Send what counted in the earlier phase to this one, for a team that was admitted by it."""
-    old = phases.carried_from(session, phase, team_id)
+def carry(session: Session, admission: Admission, boxed: bool) -> Submission | None:
+    """Send what counted in the earlier phase to the one its team was admitted to, unless it has submitted itself, or
+    nothing of it counts any more; once.
+    """
+    phase = session.get_one(Phase, admission.phase_id)
+    own = (Submission.phase_id == phase.id, Submission.team_id == admission.team_id)
+    sent = session.scalar(select(Submission.id).where(*own).limit(1))
+    old = phases.carried_from(session, phase, admission.team_id) if sent is None else None
+    admission.how = "place"
     if old is None:
+        session.commit()
         return None
     return _send(session, old.by, old.version, phase, old.team, boxed, carried=True)
 

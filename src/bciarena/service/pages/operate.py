@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from bciarena.jobs.model import STATES, Job, Worker
 from bciarena.service import accounts, troubles
 from bciarena.service.audit import audit_csv, newest, record
-from bciarena.service.models import ROLES, Account, Phase
+from bciarena.service.models import ROLES, Account, Phase, Team
 from bciarena.service.page import Id, Page, may
 from bciarena.service.refusals import not_found
 
@@ -41,10 +41,13 @@ def _show(page: Page, password: str = "") -> HTMLResponse:
 
 def _named(page: Page, trouble: troubles.Trouble) -> tuple[str, str]:
     """What a trouble is about, as people know it, and where to look at it."""
-    phase = page.session.get(Phase, trouble.item) if trouble.task in ("prepare", "audit", "admit", "carry") else None
+    phase = page.session.get(Phase, trouble.item) if trouble.task in ("prepare", "audit", "admit") else None
     if phase is not None:
         return f"{phase.contest.slug}, {phase.name}", f"/organise/{phase.contest.slug}"
-    return str(trouble.item), f"/runs/{trouble.item}"
+    if trouble.task == "carry":
+        team = page.session.get(Team, trouble.item)
+        return team.name if team else str(trouble.item), f"/teams/{trouble.item}"
+    return str(trouble.item), "/operate" if trouble.task == "mail" else f"/runs/{trouble.item}"
 
 
 @router.post("/operate/jobs/{job_id}/retry")
