@@ -182,6 +182,17 @@ def test_downloads_are_resumable_and_closed_where_wanted(town, olga, ann, visito
         assert set(stored) <= set(needed(session))
 
 
+def test_a_slow_reader_of_a_file_holds_no_connection_to_the_database(town, visitor):
+    with town.site.session(writes=True) as session:
+        contest = contests.contest_named(session, "spring")
+        file = town.settings.home / "large.bin"
+        file.write_bytes(bytes(24 << 20))  # more than the buffers between us hold
+        downloads.add(session, town.site.storage, contest.owner, contest, file, "large.bin", "", False)
+    with visitor.http.stream("GET", "/contests/spring/downloads/large.bin") as answer:
+        next(answer.iter_raw(1000))
+        assert town.site.engine.pool.checkedout() == 0
+
+
 def test_who_may_not_offer_files(town, ann, visitor):
     rival = town.person("rival", "organiser")
     for person, status in ((visitor, 303), (ann, 403), (rival, 403)):

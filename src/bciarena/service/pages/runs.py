@@ -168,8 +168,9 @@ def package(run_id: Id, page: Page = may("team")) -> Response:
     run = submissions.submission_for(page.session, page.me, run_id)
     if not run.version.package.startswith("file-"):
         raise not_found()
-    path = page.site.storage.fetch(run.version.package)
-    return FileResponse(path, media_type="application/octet-stream", filename=run.version.filename)
+    path, name = page.site.storage.fetch(run.version.package), run.version.filename
+    page.session.close()  # a slow reader must hold no connection to the database
+    return FileResponse(path, media_type="application/octet-stream", filename=name)
 
 
 @router.get("/runs/{run_id}/logs/{name}")
