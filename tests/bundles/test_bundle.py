@@ -184,3 +184,15 @@ def test_commands(place, tmp_path, capsys):
         archive.writestr(METADATA, "{}")
     assert main(["verify", str(other)]) == 2
     assert METADATA in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [METADATA, "truth.json", "run/ledger.jsonl", "run/score.json", "entry.json"])
+def test_json_nested_without_end_is_refused_in_one_line(name, place, tmp_path, capsys):
+    def change(folder):
+        (folder / name).write_text("[" * 100_000 + "]" * 100_000 + "\n")
+
+    bundle = changed(place / "full.zip", tmp_path / "deep.zip", change)
+    assert main(["verify", str(bundle), "--data", str(place / "data")]) == 2
+    said = capsys.readouterr().err
+    assert Path(name).name in said
+    assert len(said.splitlines()) == 1

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+import zipfile
 from pathlib import Path
 from typing import get_args
 
 import jsonschema
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +21,7 @@ from bciarena.inprocess import play
 from bciarena.runs import RunFolder
 from bciarena.runs.page import SCHEMA, runs_page, schema_text
 from bciarena.runs.schema import FILES, FORMAT, LINES
-from bciarena.runs.shape import problem
+from bciarena.runs.shape import DEPTH, problem
 from bciarena.service.texts import LANGUAGES
 from bciarena.verdicts import MEANING, VOID, Verdict
 from tests.making import make_recording
@@ -153,3 +156,92 @@ def test_what_is_missing_or_cut_is_refused_or_said(copied, name):
 
 def test_lines_by_type_are_the_lines_of_the_ledger():
     assert set(get_args(FILES["ledger.jsonl"])) == set(LINES.values())
+
+
+DEEP = 100_000
+
+
+def bent(path, change):
+    """A JSON file, or the last line of a file of lines, changed."""
+    *before, last = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
+    path.write_text("\n".join([*before, change(last)]))
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("ledger.jsonl", RunFolder.ledger),
+        ("score.json", RunFolder.score),
+        ("layout.json", RunFolder.layout),
+        ("run.json", RunFolder.about),
+        ("output.jsonl", RunFolder.printed),
+    ],
+)
+@pytest.mark.parametrize("levels", [DEPTH + 2, DEEP])
+def test_json_nested_without_end_is_refused_in_one_line(copied, name, read, levels):
+    bent(copied / name, lambda text: text.rstrip()[:-1] + (", " if name == "layout.json" else ', "more": ')
+         + "[" * levels + "]" * levels + text.rstrip()[-1])  # fmt: skip
+    with pytest.raises(BadInput, match=f"{name}: damaged .*nested deeper than") as told:
+        read(RunFolder(copied))
+    assert "\n" not in str(told.value)
+    lenient = RunFolder(copied, lenient=True)
+    read(lenient)
+    assert name in lenient.missing[0]
+
+
+def npz(path, header, content=b""):
+    """An npz file whose column says of itself what it likes."""
+    text = repr({"descr": "<f4", "fortran_order": False, "shape": (0,)} | header).encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        head = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+        archive.writestr("think_s.npy", head + content)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"shape": (4_000_000_000_000,)},
+        {"shape": (-1,)},
+        {"shape": (2, 2)},
+        {"shape": (1,), "descr": "<U4"},
+        {"shape": (1,), "descr": "|O"},
+        {"shape": "many"},
+    ],
+    ids=repr,
+)
+def test_a_column_that_announces_what_it_does_not_hold_is_refused(copied, header):
+    npz(copied / "think.npz", {"shape": (4,)}, np.arange(4, dtype="<f4").tobytes())
+    assert RunFolder(copied).think_s().tolist() == [0, 1, 2, 3]
+    npz(copied / "think.npz", header, bytes(16))
+    with pytest.raises(BadInput, match=r"think\.npz: damaged or cut"):
+        RunFolder(copied).think_s()
+
+
+def test_no_more_is_read_than_a_run_can_have_written(copied, monkeypatch):
+    monkeypatch.setattr("bciarena.runs.shape.MOST_BYTES", 1000)
+    monkeypatch.setattr("bciarena.runs.folder.MOST_BYTES", 1000)
+    for name in ("ledger.jsonl", "score.json", "layout.json", "run.json", "output.jsonl", "stdout.txt"):
+        (copied / name).write_text((copied / name).read_text() + " " * 1000)
+    npz(copied / "think.npz", {"shape": (1000,)}, bytes(4000))
+    for read in (RunFolder.ledger, RunFolder.score, RunFolder.layout, RunFolder.about, RunFolder.printed):
+        with pytest.raises(BadInput, match="larger than"):
+            read(RunFolder(copied))
+    with pytest.raises(BadInput, match=r"think\.npz"):
+        RunFolder(copied).think_s()
+
+
+@pytest.mark.parametrize("number", ["1" + "0" * 400, "1e999", "-1e999"])
+def test_a_number_that_no_computation_holds_is_refused(copied, number):
+    bent(copied / "score.json", lambda text: json.dumps(json.loads(text) | {"score": 1.0}).replace("1.0", number, 1))
+    bent(copied / "ledger.jsonl", lambda text: re.sub(r'"packets":\d+', f'"packets":{number}', text))
+    for read in (RunFolder.score, RunFolder.ledger):
+        with pytest.raises(BadInput, match="number"):
+            read(RunFolder(copied))
+
+
+@pytest.mark.parametrize("change", [{"rate": 0}, {"trials": [[1, 2]]}], ids=repr)
+def test_a_layout_that_no_page_can_draw_is_refused(copied, change):
+    first, *others = json.loads((copied / "layout.json").read_text())
+    (copied / "layout.json").write_text(json.dumps([first | change, *others]))
+    with pytest.raises(BadInput, match=r"layout\.json"):
+        RunFolder(copied).layout()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import mimetypes
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.runs.schema import EndLine, Header
+from bciarena.runs.shape import parsed, read_text
 
 METADATA = "ro-crate-metadata.json"
 CRATE = "https://w3id.org/ro/crate/1.1"
@@ -122,7 +122,7 @@ def digests_in(folder: Path) -> dict[str, str]:
     if not path.is_file():
         raise BadInput(f"no bundle of a run: it has no {METADATA}")
     try:
-        graph = json.loads(path.read_text("utf-8"))["@graph"]
+        graph = parsed(read_text(path))["@graph"]
         return {str(one["@id"]): str(one["sha256"]) for one in graph if one.get("@type") == "File"}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{METADATA}: is damaged ({type(error).__name__})") from error

@@ -10,7 +10,7 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.trial import TrialSpan
 from bciarena.errors import BadInput
 from bciarena.referee import Truth
-from bciarena.runs.shape import problem
+from bciarena.runs.shape import parsed, problem, read_text
 
 NAME = "truth.json"
 
@@ -47,7 +47,7 @@ def write_truth(truth: Truth, folder: Path) -> None:
 def read_truth(folder: Path, book: Rulebook) -> Truth:
     """Read it back; BadInput where it is damaged, or has a code that opens no trial by these rules."""
     try:
-        blocks: list[BlockOf] = json.loads((folder / NAME).read_text("utf-8"))
+        blocks: list[BlockOf] = parsed(read_text(folder / NAME))
     except (OSError, ValueError) as error:
         raise BadInput(f"{NAME}: is missing or damaged ({type(error).__name__})") from error
     if wrong := problem(blocks, list[BlockOf]):

@@ -26,7 +26,7 @@ from bciarena.recording import Recording, open_recording
 from bciarena.referee import Truth
 from bciarena.runs import RunFolder, score_of
 from bciarena.runs.folder import LedgerLines
-from bciarena.runs.shape import problem
+from bciarena.runs.shape import parsed, problem, read_text
 from bciarena.scratch import scratch
 
 SAME = ("subject", "block", "position", "packet", "value")
@@ -200,7 +200,7 @@ def _replay(
 
 def _how(folder: Path) -> How:
     try:
-        how: How = json.loads((folder / HOW).read_text("utf-8"))
+        how: How = parsed(read_text(folder / HOW))
     except (OSError, ValueError) as error:
         raise BadInput(f"{HOW}: is missing or damaged ({type(error).__name__})") from error
     if wrong := problem(how, How):

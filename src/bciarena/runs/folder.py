@@ -6,22 +6,23 @@ rest is used, so that a report shows what there is.
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from bciarena.errors import BadInput
 from bciarena.referee.ledger import Ledger, line_text
 from bciarena.runs.result import Result
 from bciarena.runs.schema import FILES, FORMAT, LINES, About, EndLine, Header, LayoutBlock, Mark, ReportLine
-from bciarena.runs.shape import problem
+from bciarena.runs.shape import MOST_BYTES, parsed, problem, read_bytes, read_text
 from bciarena.writing import whole_file, whole_folder
 
 LEDGER, SCORE, LAYOUT, THINK, ABOUT, MARKS = (
@@ -33,6 +34,7 @@ LEDGER, SCORE, LAYOUT, THINK, ABOUT, MARKS = (
     "output.jsonl",
 )
 STREAMS = ("stdout", "stderr")
+HEADER_MOST = 1 << 20
 
 
 class LedgerLines(NamedTuple):
@@ -96,8 +98,9 @@ class RunFolder:
 
     def header(self) -> Header:
         """The first line of the ledger alone."""
-        with open(self.path / LEDGER, encoding="utf-8") as file:
-            return cast(Header, self._checked(LEDGER, file.readline(), LINES["header"]))
+        with open(self.path / LEDGER, "rb") as file:
+            first = file.readline(HEADER_MOST)
+        return cast(Header, self._checked(LEDGER, first.decode("utf-8", "replace"), LINES["header"]))
 
     def score(self) -> Result:
         """score.json."""
@@ -110,7 +113,12 @@ class RunFolder:
 
     def layout(self) -> list[LayoutBlock]:
         """Where the trials are."""
-        return self._json(LAYOUT) or []
+        blocks: list[LayoutBlock] = self._json(LAYOUT) or []
+        for block in blocks:
+            if block["rate"] < 1 or any(len(trial) != 3 for trial in block["trials"]):
+                self._wrong(LAYOUT, "damaged (a rate below 1, or a trial without its three places)")
+                return []
+        return blocks
 
     def about(self) -> About:
         """run.json."""
@@ -119,11 +127,11 @@ class RunFolder:
     def think_s(self) -> NDArray[np.float32]:
         """Computing time after each packet, shape (packets,)."""
         try:
-            with open(self.path / THINK, "rb") as file, np.load(file) as arrays:
-                return np.asarray(arrays["think_s"], np.float32)
+            with zipfile.ZipFile(self.path / THINK) as archive:
+                return _column(archive.getinfo("think_s.npy"), archive)
         except FileNotFoundError:
             self._wrong(THINK, "not in the run folder")
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        except Exception:  # hostile bytes reach parsers of zip files and headers here, which may raise anything
             self._wrong(THINK, "damaged or cut")
         return np.zeros(0, np.float32)
 
@@ -138,15 +146,24 @@ class RunFolder:
         marks = cast(list[Mark], list(self._lines(MARKS, None))) if (self.path / MARKS).is_file() else []
         for name in STREAMS:
             path = self.path / f"{name}.txt"
-            raw = path.read_bytes() if path.is_file() else b""
+            raw = self._raw(path)
             own = [(mark["offset"], mark["packet"]) for mark in marks if mark["stream"] == name] or [(0, 0)]
             stops = [offset for offset, _ in own[1:]] + [len(raw)]
             pieces += [Printed(name, packet, raw[start:stop]) for (start, packet), stop in zip(own, stops, strict=True)]
         return sorted((piece for piece in pieces if piece.raw), key=lambda piece: piece.packet)
 
+    def _raw(self, path: Path) -> bytes:
+        try:
+            return read_bytes(path)
+        except FileNotFoundError:
+            return b""
+        except (OSError, ValueError) as error:
+            self._wrong(path.name, f"cannot be read ({error})")
+            return b""
+
     def _json(self, name: str) -> Any:
         try:
-            text = (self.path / name).read_text("utf-8")
+            text = read_text(self.path / name)
         except FileNotFoundError:
             return self._wrong(name, "not in the run folder")
         except (OSError, ValueError) as error:
@@ -156,16 +173,20 @@ class RunFolder:
     def _lines(self, name: str, kinds: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
         """The lines of a .jsonl file, of one type or of types by their field ``type``."""
         try:
-            rows = (self.path / name).read_text("utf-8", "replace").splitlines()
+            rows = read_text(self.path / name, "replace").splitlines()
         except FileNotFoundError:
             self._wrong(name, "not in the run folder")
             return
         except OSError as error:
             self._wrong(name, f"cannot be read ({error.strerror})")
             return
+        except ValueError as error:
+            self._wrong(name, f"cannot be read ({error})")
+            return
         for number, row in enumerate(rows, 1):
-            line = self._parsed(row)
-            found = "" if isinstance(line, dict) else "is not a JSON object"
+            line, found = self._parsed(row)
+            if not found and not isinstance(line, dict):
+                found = "is not a JSON object"
             if not found:
                 kind = kinds.get(line.get("type", ""), dict[str, Any]) if kinds else FILES[name]
                 found = "has no type" if kinds and "type" not in line else problem(line, kind)
@@ -175,16 +196,19 @@ class RunFolder:
             yield line
 
     def _checked(self, name: str, text: str, kind: Any) -> Any:
-        value = self._parsed(text)
-        found = "no JSON" if value is None else problem(value, kind)
+        value, found = self._parsed(text)
+        found = found or problem(value, kind)
         return self._wrong(name, f"damaged or cut ({found})") if found else value
 
     @staticmethod
-    def _parsed(text: str) -> Any:
+    def _parsed(text: str) -> tuple[Any, str]:
+        """A value, or what is wrong with its text."""
         try:
-            return json.loads(text, parse_constant=_no_constant)
-        except ValueError:
-            return None
+            return parsed(text), ""
+        except json.JSONDecodeError:
+            return None, "no JSON"
+        except ValueError as error:
+            return None, str(error)
 
     def _wrong(self, name: str, words: str) -> None:
         if not self.lenient:
@@ -257,5 +281,14 @@ def new_run(out: Path | None, force: bool = False) -> Iterator[RunFolder | None]
         yield RunFolder(beside)
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+def _column(member: zipfile.ZipInfo, archive: zipfile.ZipFile) -> NDArray[np.float32]:
+    """A column of numbers in an npz file; ValueError where its length is not what the file holds."""
+    if member.file_size > MOST_BYTES:
+        raise ValueError(f"larger than {MOST_BYTES >> 20} MiB")
+    with archive.open(member) as file:
+        content = io.BytesIO(file.read(member.file_size))
+    head = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[npy.read_magic(content)]
+    shape, _, dtype = head(content)
+    if len(shape) != 1 or dtype.kind not in "fiu" or shape[0] * dtype.itemsize != member.file_size - content.tell():
+        raise ValueError("not the numbers that its header announces")
+    return np.frombuffer(content.read(), dtype).astype(np.float32)

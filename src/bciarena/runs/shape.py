@@ -7,6 +7,10 @@ some.
 
 from __future__ import annotations
 
+import json
+import math
+import sys
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -18,6 +22,55 @@ PLAIN: dict[Any, tuple[str, str]] = {
     NoneType: ("null", "null"),
 }
 """The name of a type in JSON Schema, and in a message."""
+
+DEPTH = 32
+"""How deep JSON from outside may be nested: far more than any type of ours, far less than exhausts a reader."""
+LARGEST = 1 << 63
+MOST_BYTES = 256 << 20
+"""The largest file of JSON or text that is read; a run's ledger of two million reports is smaller."""
+
+
+def read_text(path: Path, errors: str = "strict") -> str:
+    """A text file from outside; ValueError where it is too large to be read whole."""
+    return read_bytes(path).decode("utf-8", errors)
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file from outside, never more of it than is allowed; ValueError where there is more."""
+    with open(path, "rb") as file:
+        content = file.read(min(path.stat().st_size, MOST_BYTES) + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"larger than {MOST_BYTES >> 20} MiB")
+    return content
+
+
+def parsed(text: str) -> Any:
+    """JSON from outside; ValueError for what is none, for NaN and infinities, and for what is nested too deep."""
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except RecursionError:
+        raise ValueError(f"nested deeper than {DEPTH}") from None
+    if text.count("[") + text.count("{") > DEPTH:
+        _measure(value)
+    return value
+
+
+def _measure(value: Any) -> None:
+    level = [value]
+    for _ in range(DEPTH + 1):
+        level = [
+            inner
+            for part in level
+            for inner in (part.values() if isinstance(part, dict) else part)
+            if isinstance(inner, (dict, list))
+        ]
+        if not level:
+            return
+    raise ValueError(f"nested deeper than {DEPTH}")
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 def problem(value: Any, kind: Any, where: str = "") -> str:
@@ -96,12 +149,12 @@ def _choices(kind: Any) -> tuple[str, ...]:
 
 
 def _is_plain(value: Any, kind: Any) -> bool:
-    if kind is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    if kind is int:  # as in JSON Schema, 2.0 is a whole number
-        return not isinstance(value, bool) and (
-            isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-        )
+    if kind in (int, float):  # as in JSON Schema, 2.0 is a whole number; none that would overflow a computation
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return False
+        if isinstance(value, float) and not math.isfinite(value):
+            return False
+        return abs(value) < LARGEST and value == int(value) if kind is int else abs(value) <= sys.float_info.max
     return isinstance(value, kind)
 
 
