@@ -7,12 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
 
 from bciarena.cli import main
+from bciarena.database import db
 from bciarena.service import accounts, teams
 from bciarena.service.models import Account, Invitation, Membership, Team, Token, Visit
 from bciarena.service.names import folded, misleads, plain
+from bciarena.service.refusals import Refused
 from tests.service.conftest import PASSWORD, Person
 from tests.service.test_flow import team_with_entry
 
@@ -172,6 +175,59 @@ def test_styled_and_wide_letters_become_plain_ones(sqlite_town):
         assert session.scalars(select(Account.name)).all() == ["Ann"]
     assert sqlite_town.visitor().post("/signup", {"name": "ANN", "password": PASSWORD}).status_code == 409
     assert folded("ſtraße") == folded("STRASSE")
+
+
+ALIKE = [("alice", "aIice"), ("alice", "al1ce"), ("admin", "adrnin"), ("admin", "admln"), ("olga", "0lga"),
+         ("mallory", "rna11ory"), ("wes", "VVES"), ("bob", "B0b")]  # fmt: skip
+
+
+def test_a_name_that_looks_like_one_that_is_taken_is_taken(sqlite_town):
+    site, captain = sqlite_town.site, sqlite_town.person("captain")
+    spare = captain.api("POST", "/teams", json={"name": "Spare"}).json()["id"]
+    with site.session(True) as session:
+        me = session.scalars(select(Account)).one()
+        for name in sorted({name for name, _ in ALIKE}):
+            accounts.sign_up(session, name, PASSWORD)
+            teams.create_team(session, me, name)
+        for name, other in ALIKE:
+            for act in (
+                lambda other=other: accounts.sign_up(session, other, PASSWORD),
+                lambda other=other: teams.create_team(session, me, other),
+                lambda other=other: teams.rename(session, me, session.get_one(Team, spare), other),
+            ):
+                with pytest.raises(Refused) as told:
+                    act()
+                assert told.value.status == 409, (name, other)
+    page = sqlite_town.visitor().post("/signup", {"name": "aIice", "password": PASSWORD})
+    assert page.status_code == 409
+    assert "alice" not in page.text
+    assert sqlite_town.visitor().post("/login", {"name": "aIice", "password": PASSWORD}).status_code == 401
+
+
+def test_names_that_merely_resemble_each_other_are_taken(sqlite_town):
+    with sqlite_town.site.session(True) as session:
+        for name in ("team1", "team2", "team10", "ann", "anna", "an-n", "Jose", "José", "kern", "kren"):
+            accounts.sign_up(session, name, PASSWORD)
+
+
+def test_alike_names_from_before_stay_and_no_more_are_added(database_url):
+    engine = db.open_database(database_url)
+    with engine.begin() as connection:
+        connection.execute(text("drop index ix_accounts_looks"))
+        connection.execute(text("drop index ix_teams_looks"))
+        for table in ("accounts", "teams"):
+            connection.execute(text(f"alter table {table} drop column looks"))
+        connection.execute(text("update alembic_version set version_num = '0008'"))
+        add = "insert into accounts (name, folded, password, role, disabled, created_at) "
+        for name in ("alice", "al1ce"):
+            connection.execute(text(f"{add} values (:name, :name, '-', 'x', false, 0)"), {"name": name})
+    db.upgrade(engine)
+    with Session(engine) as session:
+        assert [account.looks for account in session.scalars(select(Account).order_by(Account.id))] == ["allce", None]
+        with pytest.raises(Refused):
+            accounts.sign_up(session, "aIice", PASSWORD)
+        assert {accounts.account_named(session, name).name for name in ("alice", "al1ce")} == {"alice", "al1ce"}
+    engine.dispose()
 
 
 # -------------------------------------------------------------------- teams

@@ -7,14 +7,14 @@ import secrets
 import time
 from collections.abc import Callable
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from bciarena.service import limits, mail
 from bciarena.service.audit import record
 from bciarena.service.models import ROLES, SCOPES, Account, Token, Visit
-from bciarena.service.names import folded, misleads, plain
+from bciarena.service.names import folded, misleads, plain, skeleton
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.security import (
     COOKIE_AGE_S,
@@ -44,7 +44,8 @@ def sign_up(session: Session, name: str, password: str, role: str = "contestant"
     if misleads(name):
         raise Refused(422, "refused.lookalike")
     _check_length(password)
-    if account_named(session, name):
+    alike = or_(Account.folded == folded(name), Account.looks == skeleton(name))
+    if session.scalar(select(Account.id).where(alike)):
         raise Refused(409, "refused.name_taken")
     account = Account(name=name, folded=folded(name), password=hash_password(password), role=role)
     session.add(account)

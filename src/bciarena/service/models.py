@@ -11,9 +11,15 @@ from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from bciarena.database.db import Base, now_s
+from bciarena.service.names import skeleton
 
 ROLES = ("contestant", "organiser", "operator")
 SCOPES = ("read", "submit", "organise")  # of tokens; each includes those before it
+
+
+def _looks(context: Any) -> str:
+    """The skeleton of the name: no two look alike. None in rows from before this was asked, when they do."""
+    return skeleton(context.get_current_parameters()["name"])
 
 
 class Account(Base):
@@ -22,7 +28,8 @@ class Account(Base):
     __tablename__ = "accounts"
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str]
-    folded: Mapped[str] = mapped_column(unique=True)  # the name as `folded` makes it: no two that look alike
+    folded: Mapped[str] = mapped_column(unique=True)  # the name as `folded` makes it: by this somebody signs in
+    looks: Mapped[str | None] = mapped_column(unique=True, index=True, default=_looks)
     password: Mapped[str]
     role: Mapped[str] = mapped_column(default="contestant")
     disabled: Mapped[bool] = mapped_column(default=False)
@@ -74,6 +81,7 @@ class Team(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str]
     folded: Mapped[str] = mapped_column(unique=True)
+    looks: Mapped[str | None] = mapped_column(unique=True, index=True, default=_looks)
     house: Mapped[bool] = mapped_column(default=False)
     closed_at: Mapped[float | None]
     created_at: Mapped[float] = mapped_column(default=now_s())

@@ -4,6 +4,7 @@ A name is kept in Unicode's compatibility form (NFKC: full-width and styled lett
 from one script, or from a mixture that people write (Chinese, Japanese or Korean with Latin): other mixtures, such as a
 Cyrillic letter in a Latin word, serve to imitate another name. So does a word of another script of which every letter
 looks like a Latin one. (Unicode Technical Standard 39 calls these "highly restrictive" and "whole-script confusable".)
+Among names that pass, no two have the same skeleton: al1ce and aIice are alice.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ LOOK_LATIN = frozenset(
 INVISIBLE = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f")
 """Letters and signs that show nothing, although Unicode calls them printable."""
 
+ALIKE = str.maketrans({"i": "l", "1": "l", "|": "l", "!": "l", "0": "o", "m": "rn", "w": "vv"})
+"""Plain letters and digits that are drawn alike in one case or the other: I is i and looks like l."""
+
 
 def plain(name: str) -> str:
     """A name as it is kept: compatibility form, single blanks."""
@@ -36,6 +40,11 @@ def plain(name: str) -> str:
 def folded(name: str) -> str:
     """A name without the differences a reader overlooks: case, width, composed letters, doubled blanks."""
     return unicodedata.normalize("NFKC", plain(name).casefold())
+
+
+def skeleton(name: str) -> str:
+    """What is left of a name at a glance: names with the same skeleton are the same to a reader."""
+    return folded(name).translate(ALIKE)
 
 
 def misleads(name: str) -> bool:

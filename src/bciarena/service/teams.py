@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.elements import ColumnElement
@@ -23,7 +23,7 @@ from bciarena.service.models import (
     Team,
     Version,
 )
-from bciarena.service.names import folded, misleads, plain
+from bciarena.service.names import folded, misleads, plain, skeleton
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.security import new_token, token_digest
 
@@ -33,16 +33,24 @@ MEMBERS_EACH = 30
 INVITATIONS_EACH = 10  # open at a time
 
 
-def create_team(session: Session, account: Account, name: str, house: bool = False) -> Team:
-    """A new team with its founder as captain."""
-    name = plain(name)
+def _check_name(name: str) -> None:
     if not 1 <= len(name) <= 60 or not any(letter.isalnum() for letter in name):
         raise Refused(422, "refused.team_name")
     if misleads(name):
         raise Refused(422, "refused.lookalike")
+
+
+def _alike(name: str) -> ColumnElement[bool]:
+    return or_(Team.folded == folded(name), Team.looks == skeleton(name))
+
+
+def create_team(session: Session, account: Account, name: str, house: bool = False) -> Team:
+    """A new team with its founder as captain."""
+    name = plain(name)
+    _check_name(name)
     if not house:
         _check_room(session, account)
-    if session.scalar(select(Team.id).where(Team.folded == folded(name))):
+    if session.scalar(select(Team.id).where(_alike(name))):
         raise Refused(409, "refused.team_taken")
     team = Team(name=name, folded=folded(name), house=house, members=[Membership(account_id=account.id, captain=True)])
     session.add(team)
@@ -172,13 +180,10 @@ def rename(session: Session, actor: Account, team: Team, name: str) -> None:
     """Give a team another name, on its past results, too."""
     name = plain(name)
     captain = _captain(session, actor, team)
-    if not 1 <= len(name) <= 60 or not any(letter.isalnum() for letter in name):
-        raise Refused(422, "refused.team_name")
-    if misleads(name):
-        raise Refused(422, "refused.lookalike")
-    if session.scalar(select(Team.id).where(Team.folded == folded(name), Team.id != team.id)):
+    _check_name(name)
+    if session.scalar(select(Team.id).where(_alike(name), Team.id != team.id)):
         raise Refused(409, "refused.team_taken")
-    before, team.name, team.folded = team.name, name, folded(name)
+    before, team.name, team.folded, team.looks = team.name, name, folded(name), skeleton(name)
     phases = select(Submission.phase_id).where(Submission.team_id == team.id).distinct()
     session.execute(update(Phase).where(Phase.id.in_(phases)).values(revision=Phase.revision + 1))
     if not captain:
