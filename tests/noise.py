@@ -13,7 +13,9 @@ from bciarena.recording import Block, Recording, Subject
 from bciarena.simulator.brain import brain_of
 
 
-def noise_set(name: str, split: str = "", subjects: int = 2, blocks: int = 2, seed: int = 0) -> Recording:
+def noise_set(
+    name: str, split: str = "", subjects: int = 2, blocks: int = 2, seed: int = 0, drawn: bool = False
+) -> Recording:
     """Like `simulate`, without a brain."""
     book, own = rulebook(name), protocol_of(name)
     split = split or own.scored
@@ -21,7 +23,8 @@ def noise_set(name: str, split: str = "", subjects: int = 2, blocks: int = 2, se
     if own.mixed is not None:
         planned = {1: timelines(name, split, 1, seed, blocks, own.people)}
     else:
-        planned = {subject: timelines(name, split, subject, seed, blocks) for subject in range(1, subjects + 1)}
+        people = range(1, subjects + 1)
+        planned = {subject: timelines(name, split, subject, seed, blocks, drawn=drawn) for subject in people}
     people = []
     for subject, plan in planned.items():
         made = []

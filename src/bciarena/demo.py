@@ -123,10 +123,12 @@ def _folder(data: Path, show: Show, split: str) -> Path:
 
 
 def _simulate(challenge: str, split: str, subjects: int | None, blocks: int, folder: str) -> None:
+    from bciarena.protocol import protocol_of
     from bciarena.simulator import Order, make
 
     # Without the deep generator: it would have to be trained first, which alone takes minutes.
-    make(Order(challenge, split, subjects, blocks, SEED, deep=False), Path(folder))
+    drawn = protocol_of(challenge).drawable
+    make(Order(challenge, split, subjects, blocks, SEED, deep=False, drawn=drawn), Path(folder))
 
 
 def _make_recordings(data: Path, cores: int, step: _Steps) -> None:

@@ -139,6 +139,23 @@ def test_speller():
     assert np.mean(np.array(rests) <= 4) == pytest.approx(0.9, abs=0.015)  # 3 standard errors of 3,540 rests
 
 
+def test_the_order_that_a_text_fixes_is_drawn_for_each_person_where_asked():
+    def sides(subject, **more):
+        session = [*timelines("rehab", "train", subject, 5, **more), *timelines("rehab", "test", subject, 5, **more)]
+        told = [
+            "".join(sorted({"lr"[code % 2 == 0] for code in codes(block) if code in (1, 2, 3, 4)})) for block in session
+        ]
+        return "".join(told)
+
+    assert {sides(subject) for subject in range(1, 25)} == {"lrlr"}
+    drawn = [sides(subject, drawn=True) for subject in range(1, 41)]
+    assert set(drawn) == {"lrlr", "lrrl", "rllr", "rlrl"}  # a block has one hand, a pair of blocks both
+    assert drawn == [sides(subject, drawn=True) for subject in range(1, 41)]
+    assert all(5 <= drawn.count(one) <= 17 for one in set(drawn))
+    with pytest.raises(BadInput, match="nothing in a fixed order"):
+        timelines("imagery", "test", drawn=True)
+
+
 def test_rehab():
     session = timelines("rehab", "train", seed=1) + timelines("rehab", "test", seed=1)
     assert len(session) == 4

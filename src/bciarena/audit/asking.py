@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bciarena.audit.chance import FOLDS, Outcome, examine, kernel, smoother
+from bciarena.audit.chance import FOLDS, Outcome, as_told, examine, kernel, smoother
 from bciarena.audit.duplicates import shared
 from bciarena.audit.part import Aspect, aspects_of, audit_of
 from bciarena.audit.seen import PROBES, Case, cases_of, place
@@ -130,12 +130,19 @@ def _probe(
         if len(values) < 2:
             rows.append(row | {"note": "one_class"})
             continue
-        outcome = _outcome(book, probe, own, np.asarray(labels, np.int64), tests, seed)
-        if outcome is None:
+        if probe == "file" and aspect in audit_of(book).by_number:
+            guess = audit_of(book).by_number[aspect]
+            right = np.array([guess(one.number) == said[k] for k, one in zip(kept, own, strict=True)])
+            outcome = as_told(right, np.array([one.subject for one in own]), np.random.default_rng(seed))
+            row |= {key: round(value, 5) for key, value in outcome._asdict().items()}
+            rows.append(row | {"leak": right.all().item() or outcome.p * tests < ALPHA, "note": ""})
+            continue
+        found = _outcome(book, probe, own, np.asarray(labels, np.int64), tests, seed)
+        if found is None:
             rows.append(row | {"note": "nothing"})
             continue
-        row |= {key: round(value, 5) for key, value in outcome._asdict().items()}
-        rows.append(row | {"leak": outcome.p * tests < ALPHA, "note": "few" if len(own) < FEW_TRIALS else ""})
+        row |= {key: round(value, 5) for key, value in found._asdict().items()}
+        rows.append(row | {"leak": found.p * tests < ALPHA, "note": "few" if len(own) < FEW_TRIALS else ""})
     return rows
 
 

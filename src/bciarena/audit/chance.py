@@ -118,3 +118,18 @@ def examine(
         float(np.quantile(null, 1 - min(alpha, 0.5))),
         (beaten + 1) / (len(null) + 1),
     )
+
+
+def as_told(right: NDArray[np.bool_], people: Ints, rng: np.random.Generator) -> Outcome:
+    """Compare what a text says of blocks with their truth, against texts that are as often right as wrong of a person.
+
+    Nothing is learnt here, so its accuracy is a fact of the set, without an interval.
+    """
+    by_person = np.array([right[people == one].mean() for one in np.unique(people)]) - 0.5
+    signs = rng.choice((-1.0, 1.0), (SHUFFLES, len(by_person)))
+    null = np.abs((signs * by_person).mean(axis=1))
+    beaten = int((null >= abs(by_person.mean()) - 1e-12).sum())
+    accuracy = float(right.mean())
+    return Outcome(
+        accuracy, accuracy, accuracy, 0.5, 0.5 + float(np.quantile(null, 0.99)), (beaten + 1) / (SHUFFLES + 1)
+    )

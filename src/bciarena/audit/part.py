@@ -23,6 +23,9 @@ class Audit:
         idle, whether one is.
     rightful : mapping of str to frozenset of str
         By probe, aspects that what it sees may tell: a person's amplitude is that person's own.
+    by_number : mapping of str to callable
+        By aspect that a whole block shares, what the contest's text says of a block by its number. The probe of files
+        then asks whether the text is right, not whether the trials of a block are alike: that they are.
     top_hz : float
         Up to here there is signal that entries are meant to decode; what is above it is a trace of filters.
     response_s : float or None
@@ -32,6 +35,7 @@ class Audit:
 
     aspects: Mapping[str, Aspect] = field(default_factory=dict)
     rightful: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    by_number: Mapping[str, Callable[[int], str]] = field(default_factory=dict)
     top_hz: float = 45.0
     response_s: float | None = 0.1
 

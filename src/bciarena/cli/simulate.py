@@ -25,6 +25,12 @@ def main(
         bool | None,
         typer.Option("--deep/--no-deep", help="Liveness: use the deep generator. [default: if PyTorch is installed]"),
     ] = None,
+    drawn: Annotated[
+        bool,
+        typer.Option(
+            "--drawn", help="Draw for each person what the text keeps in a fixed order, so that it tells nothing."
+        ),
+    ] = False,
     figures: Annotated[bool, typer.Option("--figures", help="Also write quality.html: is this EEG like EEG?")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that is not empty.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
@@ -48,7 +54,7 @@ def main(
     if not seed.isdecimal() and seed != "secret":
         raise BadInput(f"--seed {seed}: give a whole number of 0 or more, or secret")
     number = secret_seed() if seed == "secret" else int(seed)
-    order = Order(challenge, split or protocol_of(challenge).scored, subjects, blocks, number, format, deep)
+    order = Order(challenge, split or protocol_of(challenge).scored, subjects, blocks, number, format, deep, drawn)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # ended from outside: half-made folders are removed, as by Ctrl-C

@@ -38,6 +38,7 @@ class Place(NamedTuple):
     session_block: int  # counted over the sets of one session
     first: bool
     last: bool
+    drawn: np.random.Generator | None = None  # the same in all blocks of a person; None: the order of the text
 
 
 class Screening(NamedTuple):
@@ -75,6 +76,8 @@ class Protocol:
         Plans what the lab shows if that is not a block of a set; returns None if it is.
     options : frozenset of str
         Options of `arena lab` that ``screen`` understands.
+    drawable : bool
+        Whether the text keeps something in a fixed order that ``block`` draws instead where ``Place.drawn`` is given.
     demo : mapping
         What `arena lab --demo` plays: subject and seed of the virtual subject, entry, options.
     """
@@ -88,6 +91,7 @@ class Protocol:
     practice: Mapping[str, Any] = field(default_factory=dict)
     screen: Callable[[Screening], Timeline | None] | None = None
     options: frozenset[str] = frozenset()
+    drawable: bool = False
     demo: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -105,8 +109,9 @@ def split_of(challenge: str, split: str) -> Split:
 
 
 def timelines(
-    challenge: str, split: str, subject: int = 1, seed: int = 0, blocks: int | None = None, people: int | None = None
-) -> list[Timeline]:
+    challenge: str, split: str, subject: int = 1, seed: int = 0, blocks: int | None = None, people: int | None = None,
+    drawn: bool = False,
+) -> list[Timeline]:  # fmt: skip
     """Every block a subject goes through in a set; where blocks mix people, every block of the set.
 
     Parameters
@@ -115,11 +120,15 @@ def timelines(
         How many; default: what the text says.
     people : int, optional
         How many people the blocks mix, if they do.
+    drawn : bool
+        Whether to draw, for each person, what the text keeps in a fixed order.
     """
     name, chosen, own = rulebook(challenge).name, split_of(challenge, split), protocol_of(challenge)
     count = chosen.blocks if blocks is None else blocks
     if count < 1:
         raise BadInput(f"{name}: {count} blocks cannot be made; give 1 or more")
+    if drawn and not own.drawable:
+        raise BadInput(f"{name}: its text keeps nothing in a fixed order; leave out --drawn")
     most = own.most_people
     if own.mixed is not None:
         people = own.people if people is None else people
@@ -131,8 +140,9 @@ def timelines(
     made = []
     for block in range(1, count + 1):
         rng = stream(seed, name, split, "timeline", subject, block)
-        place = Place(rng, split, subject, block, chosen.first_block + block - 1, block == 1, block == count)
-        made.append(own.block(place))
+        order = stream(seed, name, chosen.people, "order", subject) if drawn else None
+        at = chosen.first_block + block - 1
+        made.append(own.block(Place(rng, split, subject, block, at, block == 1, block == count, order)))
     return made
 
 

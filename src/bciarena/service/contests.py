@@ -148,7 +148,7 @@ def prepare(session: Session, storage: Storage, phase: Phase) -> None:
                 folder = Path(order["folder"])
             else:
                 folder = Path(work) / "data"
-                _simulate(phase.contest.rulebook, order["simulate"], folder)
+                _simulate(phase.contest.rulebook, order["simulate"], folder, phase.hidden_data)
             about = describe(phase.contest.rulebook, folder)
             name = storage.put(folder)
             about |= {"sets": {one: _stored(storage, Path(place)) for one, place in order.get("sets", {}).items()}}
@@ -209,12 +209,15 @@ def unprepared(session: Session) -> list[Phase]:
     return [phase for phase in waiting if "trouble" not in phase.data_about]
 
 
-def _simulate(book: str, order: dict[str, Any], folder: Path) -> None:
+def _simulate(book: str, order: dict[str, Any], folder: Path, hidden: bool) -> None:
     from bciarena.protocol import protocol_of
     from bciarena.simulator import Order, make
 
-    split = order.get("split") or protocol_of(book).scored
-    make(Order(book, split, order["subjects"], order["blocks"], order["seed"]), folder)
+    own, drawn = protocol_of(book), order.get("drawn")
+    if drawn is None:
+        drawn = hidden and own.drawable
+    split = order.get("split") or own.scored
+    make(Order(book, split, order["subjects"], order["blocks"], order["seed"], drawn=drawn), folder)
 
 
 def describe(book: str, folder: Path) -> dict[str, Any]:

@@ -63,6 +63,7 @@ class Simulate(Strict):
     blocks: Annotated[int, Field(ge=1, le=20)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**128)] | None = None  # None: a secret one is drawn
     split: str | None = Field(default=None, max_length=20, pattern=r"^[A-Za-z_0-9]+$")
+    drawn: bool | None = None  # None: where the truth is hidden and the text keeps something in a fixed order
 
 
 class Data(Strict):

@@ -41,6 +41,7 @@ class Order:
     seed: int = 0
     format: str = "contest"
     deep: bool | None = None  # the deep generator among those of generated trials; None where PyTorch is installed
+    drawn: bool = False  # for each person at random what the text keeps in a fixed order
 
     def __post_init__(self) -> None:
         split_of(self.challenge, self.split)
@@ -51,6 +52,8 @@ class Order:
             raise BadInput(f"--subjects {self.people}: {self.name} codes number 1 to {most} people")
         if self.blocks is not None and self.blocks < 1:
             raise BadInput(f"--blocks {self.blocks}: give 1 or more")
+        if self.drawn and not protocol_of(self.challenge).drawable:
+            raise BadInput(f"--drawn: the text of {self.name} keeps nothing in a fixed order")
         if self.seed < 0:
             raise BadInput(f"--seed {self.seed}: give 0 or more")
         if self.format not in FORMATS:
@@ -173,7 +176,7 @@ def recordings(
         if summary is not None:
             summary.illiterate += [subject] if person.illiterate else []
             summary.patients += [subject] if person.patient_side else []
-        for timeline in timelines(order.challenge, order.split, subject, order.seed, order.blocks):
+        for timeline in timelines(order.challenge, order.split, subject, order.seed, order.blocks, drawn=order.drawn):
             rng = stream(order.seed, order.name, order.split, "eeg", subject, timeline.block)
             eeg = sitting.record(timeline, rng)
             if brain.finish is not None:

@@ -3,6 +3,10 @@
 Which files hold the session's parts (the text does not say): block 1's file begins with 250, 7, 8 and the two resting
 recordings of half a minute; every file ends with 243 and 9 (the text: 123 codes a block, 9 among them); block 4's file
 ends with 251. Training files are blocks 1-2, test files blocks 3-4 of the same session.
+
+The text gives blocks 1 and 3 to the left hand, 2 and 4 to the right: so it is planned, and the number of a block then
+tells the side of all its trials. Where the order is drawn, a coin for each person and each pair of blocks says which of
+the two is the left hand's; a block remains one hand's, and a pair has both.
 """
 
 from __future__ import annotations
@@ -18,12 +22,13 @@ LAST_BLOCK = 4
 
 
 def block(place: Place) -> Timeline:
-    """One block; odd session blocks are the left hand, even ones the right, flexion and fist shuffled.
+    """One block; odd session blocks are the left hand, even ones the right (or as drawn), flexion and fist shuffled.
 
     Further blocks continue the session.
     """
     rng, packet_n = place.rng, RULEBOOK.packet_n
-    side = "left" if place.session_block % 2 else "right"
+    swapped = place.drawn is not None and place.drawn.integers(2, size=place.session_block)[::2][-1] == 1
+    side = "left" if (place.session_block % 2 == 1) != swapped else "right"
     codes = rng.permutation(np.repeat([k for k, name in CLASSES.items() if name.startswith(side)], TRIALS // 2))
     script = Script(RULEBOOK.rate)
     if place.session_block == 1:
@@ -51,5 +56,6 @@ def block(place: Place) -> Timeline:
 PROTOCOL = Protocol(
     splits={"train": Split(2, "people", 1), "test": Split(2, "people", 3)},
     block=block,
+    drawable=True,
     practice={"split": "train", "subjects": 1, "blocks": 2},
 )
