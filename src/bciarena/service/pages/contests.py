@@ -119,7 +119,6 @@ def companion(slug: str, page: Page = may("look")) -> Response:
     book = find_rulebook(contests.contest_named(page.session, slug).rulebook)
     if not companions.has_companion(book):
         raise not_found()
-    page.session.close()
     return FileResponse(companions.companion(page.site.settings, book), filename=f"{book.name}.zip")
 
 
@@ -142,7 +141,6 @@ def download(slug: str, name: str, page: Page = may("look")) -> Response:
     if etag in [one.strip() for one in page.request.headers.get("if-none-match", "").split(",")]:
         return Response(status_code=304, headers={"etag": etag, "cache-control": headers["cache-control"]})
     path = page.site.storage.fetch(found.stored)
-    page.session.close()  # a slow reader must hold no connection to the database
     return FileResponse(path, headers=headers, media_type="application/octet-stream", filename=found.name)
 
 

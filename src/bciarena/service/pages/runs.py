@@ -169,7 +169,6 @@ def package(run_id: Id, page: Page = may("team")) -> Response:
     if not run.version.package.startswith("file-"):
         raise not_found()
     path, name = page.site.storage.fetch(run.version.package), run.version.filename
-    page.session.close()  # a slow reader must hold no connection to the database
     return FileResponse(path, media_type="application/octet-stream", filename=name)
 
 
