@@ -5,6 +5,7 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS ?= dev
+JOBS ?= $(shell expr 2 \* $$(nproc 2>/dev/null || echo 1)) # tests at once: many of them wait for other programs
 FAST := $(addprefix tests/,referee stream wire recording contestant importing protocol contests/test_rulebooks.py \
   contests/test_kept.py test_directions.py test_names.py test_plaintext.py test_summary.py test_clocks.py)
 export OMP_NUM_THREADS ?= 1
@@ -61,7 +62,7 @@ run: setup
 	@$(BIN)/arena serve --demo
 
 test: setup-dev programs
-	@$(BIN)/python -m pytest -n auto --dist loadfile -m "not realtime"
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not realtime"
 	@$(BIN)/python -m pytest -m realtime
 
 test-fast: setup-dev
