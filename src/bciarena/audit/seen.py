@@ -90,9 +90,9 @@ def zeros(book: Rulebook, cases: list[Case]) -> Array | None:
     for one in cases:
         eeg = np.asarray(one.block.eeg[:, one.onset : one.end], float)
         before, after = _dead(one.block, one.before, one.onset), _dead(one.block, one.end + 1, one.end + 10 * book.rate)
-        held = (np.diff(eeg, axis=1) == 0).mean()
+        held = np.all(np.diff(eeg, axis=1) == 0, axis=0).mean()  # in one channel alone rounding does that
         rows.append([
-            _run(before[::-1]), before.mean() if before.size else 0, _run(after), (eeg == 0).mean(),
+            _run(before[::-1]), before.mean() if before.size else 0, _run(after), np.all(eeg == 0, axis=0).mean(),
             (np.ptp(eeg, axis=1) == 0).sum(), held, _run(np.all(eeg == 0, axis=0)),
         ])  # fmt: skip
     found = np.array(rows, float)
@@ -110,16 +110,17 @@ def _run(true: NDArray[Any]) -> int:
 
 
 def amplitude(book: Rulebook, cases: list[Case]) -> Array | None:
-    """The size of it all: offset, scale, extremes and steps over all channels together, no pattern among them."""
+    """The size of it all: offset, usual size, clipping and steps over all channels together, no pattern among them."""
     rows, soon_s = [], audit_of(book).response_s
     for one in cases:
         end = one.end if soon_s is None else min(one.end, one.onset + round(soon_s * book.rate))
         eeg = _scalp(one.block, one.onset, end)
         middle = eeg - eeg.mean(axis=1, keepdims=True)
+        clipped = np.mean(eeg == eeg.max(axis=1, keepdims=True))
         values = np.unique(eeg[0, :1000]).size / min(eeg.shape[1], 1000)
         whole = [np.mean(eeg * steps == np.round(eeg * steps)) for steps in (1, 4, 16, 64)]
         rows.append([
-            np.log(middle.std() + 1e-9), np.log(np.abs(middle).max() + 1e-9), np.tanh(eeg.mean() / 100), values, *whole,
+            np.log(np.median(np.abs(middle)) + 1e-9), clipped, np.tanh(eeg.mean() / 100), values, *whole,
         ])  # fmt: skip
     return _per_subject(np.array(rows, float), cases)
 
