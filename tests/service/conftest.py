@@ -130,7 +130,13 @@ class Town:
         data = self.settings.home / "data" / owner / "set"
         if not data.exists():
             write_imagery(data)
-        stage = {"name": "preliminary", "truth": "hidden", "data": {"folder": f"{owner}/set"}, **phase}
+        stage = {
+            "name": "preliminary",
+            "truth": "hidden",
+            "scores": "exact",
+            "data": {"folder": f"{owner}/set"},
+            **phase,
+        }
         with self.site.session(writes=True) as session:
             account = accounts.account_named(session, owner) or accounts.sign_up(session, owner, PASSWORD, "organiser")
             spec = parse({"slug": slug, "title": "Spring", "rulebook": "imagery/1", "phase": [stage]}, "test")

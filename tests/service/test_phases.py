@@ -25,7 +25,7 @@ from bciarena.service import accounts, contests, phases, submissions
 from bciarena.service.boards import make_board
 from bciarena.service.keeper import work_once
 from bciarena.service.models import Admission, Change, Contest, Letter, Membership, Phase, Submission, Team
-from bciarena.service.parts import View, cut, keeps, view_of
+from bciarena.service.parts import View, cut, keeps, rounds, view_of
 from bciarena.service.refusals import Refused
 from bciarena.service.spec import parse
 from bciarena.summary import COUNTED
@@ -45,7 +45,8 @@ def season(town, *stages: dict, **contest) -> None:
         write_imagery(folder)
     with town.site.session(writes=True) as session:
         owner = accounts.account_named(session, "olga") or accounts.sign_up(session, "olga", PASSWORD, "organiser")
-        made = [{"truth": "hidden", "data": {"folder": "olga/set"}, **stage} for stage in stages]
+        usual = {"truth": "hidden", "scores": "exact", "data": {"folder": "olga/set"}}
+        made = [usual | stage for stage in stages]
         spec = parse({"slug": "spring", "title": "Spring", "rulebook": "imagery/1", "phase": made, **contest}, "test")
         contests.create(session, owner, spec, town.settings.data_roots)
     while work_once(town.site):
@@ -453,3 +454,63 @@ def test_what_entries_may_learn_from_is_stored_passed_on_and_not_told(sqlite_tow
     assert town.person("olga").api("GET", f"/submissions/{run}/logs").status_code == 200
     other = {"terms": {"calibration": {"mode": "labelled", "sets": {"x": "olga/set"}}}}
     assert town.person("olga").api("PATCH", "/contests/spring/preliminary", json=other).status_code == 422
+
+
+def test_scores_on_hidden_truth_are_rounded_while_the_phase_lasts(sqlite_town):
+    """What 18 exact scores with their blocks told of a small set: the whole truth."""
+    town = sqlite_town
+    season(town, {"name": "preliminary", "scores": "rounded", "counts": "last"})
+    member, visitor, olga = town.person("member"), town.visitor(), town.person("olga")
+    exact = [23.137, 24.261, 27.519, 30.891, 31.743, 28.627]
+    mean = sum(exact) / 6
+    with town.site.session(writes=True) as session:
+        stage = phase(session, "preliminary")
+        add_run(session, stage, "Alpha", [score - 1 for score in exact], 0.5)
+        run = add_run(session, stage, "Alpha", exact, 1.0, tally=TALLY, low=24.137, high=31.391)
+        end(run, session)
+        session.get_one(Job, run.job_id).result = {"score": mean, "tally": TALLY}
+        session.add(Membership(team_id=run.team_id, account_id=accounts.account_named(session, "member").id))
+        session.commit()
+        number, team = run.id, run.team_id
+
+    def told(person) -> str:
+        pages = ["/", "/contests/spring", "/contests/spring/preliminary", "/contests/spring/preliminary?sort=score"]
+        own = [f"/runs/{number}", f"/runs/{number}/state", f"/teams/{team}", f"/entries/{number}"]
+        calls = ["/contests/spring/preliminary/board", f"/submissions/{number}", "/submissions"]
+        text = "".join(person.get(path).text for path in pages + own)
+        return text + "".join(person.api("GET", path).text for path in calls) if person.name else text
+
+    numbers = [f"{score:.2f}" for score in (mean, mean - 1, *exact)] + ["987", f"{mean:.5f}"[:-1]]
+    for person in (member, visitor):
+        text = told(person)
+        assert not [one for one in numbers if one in text]
+    seen = member.api("GET", f"/submissions/{number}").json()
+    assert (seen["low"], seen["score"], seen["high"]) == (24, 28, 32)
+    assert (seen["metrics"], seen["blocks"], seen["summary"]) == ({}, [], "")
+    row = visitor.http.get("/api/v1/contests/spring/preliminary/board").json()["rows"][0]
+    assert (row["score"], row["metrics"]) == (seen["score"], {})
+    assert "rounded to what their intervals can tell" in member.get(f"/runs/{number}").text
+    assert olga.api("GET", f"/submissions/{number}").json()["score"] == pytest.approx(mean)
+    with town.site.session(writes=True) as session:
+        phase(session, "preliminary").ends_at = PAST
+        session.commit()
+    assert member.api("GET", f"/submissions/{number}").json()["score"] == pytest.approx(mean)
+    assert len(member.api("GET", f"/submissions/{number}").json()["blocks"]) == 6
+    row = visitor.http.get("/api/v1/contests/spring/preliminary/board").json()["rows"][0]
+    assert row["score"] == pytest.approx(mean)
+
+
+def test_when_scores_are_rounded():
+    stage = Phase(hidden_data=True, revealed=False, terms={}, ends_at=None)
+    assert rounds(stage)
+    assert not rounds(stage, full=True)
+    stage.ends_at, stage.late_until = 100.0, 200.0
+    assert [rounds(stage, now=at) for at in (50.0, 150.0, 250.0)] == [True, True, False]
+    stage.freezes_at = 90.0
+    assert rounds(stage, now=250.0)  # until it is revealed
+    stage.revealed = True
+    assert not rounds(stage, now=50.0)
+    stage.revealed, stage.terms = False, {"scores": "exact"}
+    assert not rounds(stage, now=50.0)
+    stage.terms, stage.hidden_data = {}, False
+    assert not rounds(stage, now=50.0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -23,7 +23,7 @@ from bciarena.report.part import part_of
 from bciarena.report.ranking import Place, places
 from bciarena.report.statistics import SMALLEST, people_interval
 from bciarena.service.models import Phase, Result, Submission, Team
-from bciarena.service.parts import WHOLE, AnyResult, View, cut, keeps, view_of
+from bciarena.service.parts import WHOLE, AnyResult, View, cut, keeps, step_of, to_step, view_of
 
 T = TypeVar("T")
 PAGE = 100
@@ -169,8 +169,21 @@ def make_board(session: Session, phase: Phase, view: View = WHOLE) -> Board:
                 result.metrics, result.verdict, one.at, runs, tuple(past.get(result.team_id, ())), one.late,
             )
         )  # fmt: skip
+    if view.rounded:
+        rows = [_coarse(row, one.result) for row, one in zip(rows, found, strict=True)]
     few = any(len(one.result.blocks or ()) < SMALLEST for one in found)
     return Board(phase.revision, book.id, part_of(book).columns, book.unit, tuple(rows), phase.counts, few, view)
+
+
+def _coarse(row: Row, result: AnyResult) -> Row:
+    """A row as it is told while a phase on hidden truth lasts; the order of rows stays that of the exact scores."""
+    step = step_of(result)
+    told: dict[str, Any] = {
+        name: None if (value := getattr(row, name)) is None else to_step(value, step)
+        for name in ("low", "high", "new_low", "new_high", "lucky")
+    }
+    past = tuple(to_step(score, step) for score in row.history)
+    return replace(row, score=to_step(row.score, step), metrics={}, p=None, history=past, **told)
 
 
 class Counted(NamedTuple):

@@ -2,10 +2,15 @@
 
 A score is made from the sums of blocks, so the score of some blocks is made from theirs by the contest's own code:
 nothing is played again. Until a phase is revealed its teams see the public part alone, everywhere.
+
+Exact scores tell the truth they are made of: answers at random, submitted a few times, become equations for it. While
+a phase on hidden truth lasts its teams see scores rounded to a step that their intervals could not tell apart anyway,
+and no number of a block.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +33,7 @@ class View(NamedTuple):
 
     part: str = "all"
     until: float | None = None
+    rounded: bool = False
 
 
 WHOLE = View()
@@ -39,7 +45,45 @@ def view_of(phase: Phase, full: bool = False, now: float | None = None) -> View:
     secret = not phase.revealed and not full
     part = "all" if not terms_of(phase).public else "public" if secret else "private"
     frozen = secret and phase.freezes_at is not None and now >= phase.freezes_at
-    return View(part, phase.freezes_at if frozen else None)
+    return View(part, phase.freezes_at if frozen else None, rounds(phase, full, now))
+
+
+def rounds(phase: Phase, full: bool = False, now: float | None = None) -> bool:
+    """Whether scores are told only rounded: on hidden truth, until the phase is over or, with secrets, revealed."""
+    terms = terms_of(phase)
+    if full or phase.revealed or not phase.hidden_data or terms.scores == "exact":
+        return False
+    now = time.time() if now is None else now
+    last = None if phase.ends_at is None else max(phase.ends_at, phase.late_until or 0.0)
+    return last is None or now < last or bool(terms.public) or phase.freezes_at is not None
+
+
+def step_of(result: AnyResult) -> float:
+    """What a score is rounded to: 1, 2 or 5 times a power of ten, at most half the width of its interval.
+
+    Where there is no interval, or hardly one, a tenth of the score stands for that.
+    """
+    wide = 0.1 * abs(result.score)
+    if result.low is not None and result.high is not None:
+        wide = max((result.high - result.low) / 2, wide / 2)
+    if wide <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(wide))
+    return max(digit * power for digit in (1, 2, 5) if digit * power <= wide * (1 + 1e-9))
+
+
+def to_step(value: float, step: float) -> float:
+    return round(round(value / step) * step, 10)
+
+
+def coarse(result: AnyResult) -> PartResult:
+    """A result with its score and interval rounded, and without metrics, blocks and counts."""
+    step = step_of(result)
+    low, high = (None if end is None else to_step(end, step) for end in (result.low, result.high))
+    return PartResult(
+        result.submission_id, result.job_id, result.team_id, result.rulebook, result.verdict, result.reason,
+        to_step(result.score, step), low, high, {}, [], result.sandbox, result.ranked, result.run,
+    )  # fmt: skip
 
 
 def terms_of(phase: Phase) -> Terms:
@@ -112,13 +156,14 @@ def _scored(book: Rulebook, blocks: list[Any]) -> tuple[float, dict[str, Any], t
 
 
 def shown(phase: Phase, result: Result | None, full: bool) -> AnyResult | None:
-    """A result as its team sees it (``full``: as the organisers do): before the reveal the public part alone.
+    """A result as its team sees it (``full``: as the organisers do): before the reveal the public part alone, rounded.
 
     Organisers, and after the reveal everybody, see the whole.
     """
-    if result is None or full or phase.revealed or not terms_of(phase).public:
-        return result
-    return cut(result, keeps(phase, "public"))
+    if result is None:
+        return None
+    told = cut(result, keeps(phase, "public")) if partial(phase, full) else result
+    return coarse(told) if rounds(phase, full) else told
 
 
 def partial(phase: Phase, full: bool) -> bool:

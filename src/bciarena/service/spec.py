@@ -211,7 +211,8 @@ class Terms(Strict):
     ``admits``: all; those whom the organiser invites; or the ``first`` N of the phase ``of``. ``carries`` "entry":
     those admitted by their place play with what counted there, unless they submit again. ``public`` names the public
     part of the recordings; where it is given, the rest decides in the end. ``audit``: the phase opens only if leak
-    probes stay at chance on its recordings, or on the organiser's written ``waiver``.
+    probes stay at chance on its recordings, or on the organiser's written ``waiver``. ``scores``: whether the scores
+    on hidden truth are told as they are while the phase lasts, or only as precisely as their intervals allow.
     """
 
     admits: Literal["all", "invited", "first"] = "all"
@@ -220,6 +221,7 @@ class Terms(Strict):
     carries: Literal["nothing", "entry"] = "nothing"
     public: Part = Part()
     total_limit: Annotated[int, Field(ge=0, le=100_000)] = 0
+    scores: Literal["rounded", "exact"] = "rounded"
     audit: bool = False
     waiver: str = Field(default="", max_length=2000)
     calibration: Calibration = Calibration()

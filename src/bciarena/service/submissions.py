@@ -261,7 +261,7 @@ def current_result(session: Session, submission: Submission) -> Result | None:
 
 
 class Seen(NamedTuple):
-    """What somebody may see of a submission: its state, its result or the public part of it, and whether it is that."""
+    """What somebody may see of a submission: its state, its result or a part of it, rounded, and whether it is that."""
 
     status: Status
     result: AnyResult | None
@@ -277,7 +277,7 @@ def seen(session: Session, account: Account | None, submission: Submission) -> S
 def seen_of(session: Session, account: Account | None, submission: Submission, job: Job, result: Result | None) -> Seen:
     phase = submission.phase
     full = may_manage(account, phase.contest)
-    told, partial = parts.shown(phase, result, full), parts.partial(phase, full)
+    told, partial = parts.shown(phase, result, full), parts.partial(phase, full) or parts.rounds(phase, full)
     return Seen(status_of(session, job, told, partial), told, partial)
 
 

@@ -16,7 +16,7 @@ from bciarena.plaintext import clean
 from bciarena.report.texts import explained
 from bciarena.runs import rescore
 from bciarena.runs.folder import LEDGER
-from bciarena.service import figures, phases, submissions
+from bciarena.service import figures, parts, phases, submissions
 from bciarena.service.contests import may_manage, phase_state
 from bciarena.service.middleware import REPORT_POLICY
 from bciarena.service.models import Membership, Result, Submission
@@ -39,9 +39,10 @@ LOGS = ("stdout.txt", "stderr.txt")
 def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
     run = submissions.readable_submission(page, run_id)
     job = page.session.get_one(Job, run.job_id)
-    status, result, partial_only = submissions.seen(page.session, page.account, run)
+    status, result, _ = submissions.seen(page.session, page.account, run)
     contest = run.phase.contest
     manages = may_manage(page.account, contest)
+    partial_only = parts.partial(run.phase, manages)
     score, played_under = _score(page.site, result) if result and not partial_only else ({}, "")
     truth = submissions.sees_truth(page.account, run)
     trials: list[dict[str, Any]] = score.get("trials", [])
@@ -60,6 +61,7 @@ def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
         metric_name=partial(metric_name, page.lang, find_rulebook(contest.rulebook)),
         manages=manages,
         partial_only=partial_only,
+        rounded=parts.rounds(run.phase, manages),
         can_choose=_can_choose(page, run),
         blocks=blocks,
         block_columns=list(blocks[0]) if blocks else [],
