@@ -6,11 +6,11 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, or_, select, union, update
 from sqlalchemy.orm import Session, aliased
 
 from bciarena.contests import registered as find_rulebook
-from bciarena.jobs.model import Job
+from bciarena.jobs.model import ENDED, Job
 from bciarena.jobs.queue import Queue, enqueue, waits_apart
 from bciarena.service import parts, phases
 from bciarena.service.asker import Asker
@@ -131,18 +131,47 @@ def _queue(session: Session, version: Version, phase: Phase, team: Team, boxed: 
         payload["target"] = version.about["entry"]
     if version.model:
         payload["model"] = version.model
-    apart = None if team.house else f"{phase.data} of the teams around {min(_circle(session, team.id))}"
+    apart = None if team.house else _kept_apart(session, phase, team)
     return enqueue(
         session, "match", payload, team=f"team-{team.id}", team_limit=RUNNING_EACH, priority=priority, apart=apart
     )
 
 
+def _kept_apart(session: Session, phase: Phase, team: Team) -> str:
+    """What runs of these teams on this data have in common; those that wait or run already get the same.
+
+    People join teams between two submissions, which may have connected teams that were not.
+    """
+    circle = _circle(session, team.id)
+    apart = f"{phase.data} of the teams around {min(circle)}"
+    session.execute(
+        update(Job)
+        .where(
+            Job.team.in_([f"team-{one}" for one in circle]),
+            Job.state.not_in(ENDED),
+            Job.apart.startswith(f"{phase.data} ", autoescape=True),
+        )
+        .values(apart=apart)
+    )
+    return apart
+
+
 def _circle(session: Session, team: int) -> set[int]:
-    """A team and all teams connected with it by shared members: their runs could be one person's."""
+    """A team and all teams connected with it by people: their runs could be one person's.
+
+    Whoever has submitted for a team counts, too: leaving it ends no run.
+    """
     found, new = {team}, {team}
     while new:
-        people = select(Membership.account_id).where(Membership.team_id.in_(new))
-        new = set(session.scalars(select(Membership.team_id).where(Membership.account_id.in_(people)))) - found
+        people = union(
+            select(Membership.account_id).where(Membership.team_id.in_(new)),
+            select(Submission.by).where(Submission.team_id.in_(new)),
+        )
+        teams = union(
+            select(Membership.team_id).where(Membership.account_id.in_(people)),
+            select(Submission.team_id).where(Submission.by.in_(people)),
+        )
+        new = set(session.scalars(teams)) - found
         found |= new
     return found
 
