@@ -121,9 +121,13 @@ def test_a_large_wheel_takes_its_time(index: SmallIndex, monkeypatch: pytest.Mon
     assert version(make("one"), "one") == "1.0"
 
 
-def test_a_full_disk_is_our_fault(index: SmallIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A real small disk: mounted where only this process and what it starts can see it."""
-    index.wheel("large", more="X = '" + "x" * (6 << 20) + "'\n")
+@pytest.mark.parametrize(("wheel_mib", "disk_mib"), [(6, 8), (50, 90)])
+def test_a_full_disk_is_our_fault(index: SmallIndex, tmp_path: Path, wheel_mib: int, disk_mib: int) -> None:
+    """A real small disk: mounted where only this process and what it starts can see it.
+
+    On the larger one there is room again when pip has removed what it had written.
+    """
+    index.wheel("large", more="X = '" + "x" * (wheel_mib << 20) + "'\n")
     cache = tmp_path / "small"
     cache.mkdir()
     program = (
@@ -132,7 +136,7 @@ def test_a_full_disk_is_our_fault(index: SmallIndex, tmp_path: Path, monkeypatch
         "try: make('large')\n"
         "except Fault as error: print(error)\n"
     )
-    mount = f'mount -t tmpfs -o size=8m tmpfs {cache} && exec {sys.executable} -c "$0"'
+    mount = f'mount -t tmpfs -o size={disk_mib}m tmpfs {cache} && exec {sys.executable} -c "$0"'
     done = subprocess.run(
         ["unshare", "--mount", "sh", "-c", mount, program],
         env={**os.environ, "XDG_CACHE_HOME": str(cache)},

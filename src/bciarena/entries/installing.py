@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import platform
@@ -142,7 +143,8 @@ def _explain(base: Found, index: Index, attempt: Attempt, place: Path, code: int
     """Whose failure it is, and what to do."""
     if index.trouble:
         raise Fault(f"libraries cannot be installed: {one_line(index.trouble, 300)}")
-    if shutil.disk_usage(place).free < LOW_MIB << 20:
+    # pip removes what it had written before it ends, so that there may be room again.
+    if shutil.disk_usage(place).free < LOW_MIB << 20 or f"[Errno {errno.ENOSPC}]" in tail:
         raise Fault(f"libraries cannot be installed: no room left on the disk of {place.parent}")
     if over:
         raise EntryFailed("import_error", f"its requirements cannot be installed: {one_line(over, 200)}")
