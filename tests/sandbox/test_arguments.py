@@ -25,6 +25,7 @@ def view(package, **more):
         shown=[(Path("/cache/env"), Path("/cache/env")), (Path("/src/wire"), Path("/arena/lib/arenabox/wire"))],
         hidden=[Path("/cache/env/bciarena")],
         proc=PROC,
+        still={"stat": 9},
         limits=Limits(tmp_mib=2, shm_mib=1),
         **more,
     )
@@ -47,7 +48,7 @@ def test_whole_list_for_root(package, monkeypatch):
         --ro-bind-try /cache/env /cache/env --ro-bind-try /src/wire /arena/lib/arenabox/wire
         --ro-bind /dev/null /cache/env/bciarena
         --proc /proc --size 4096 --tmpfs /proc/1 --remount-ro /proc/1 --ro-bind /dev/null /proc/kallsyms
-        --size 4096 --tmpfs /proc/sys --remount-ro /proc/sys
+        --perms 0444 --ro-bind-data 9 /proc/stat --size 4096 --tmpfs /proc/sys --remount-ro /proc/sys
         --size 1048576 --tmpfs /dev --dev-bind /dev/null /dev/null
         --dev-bind /dev/zero /dev/zero --dev-bind /dev/full /dev/full
         --dev-bind /dev/random /dev/random

@@ -479,3 +479,27 @@ def test_nobody_polls_for_an_entry_that_computes_long(tmp_path, monkeypatch):
     assert told[0] > 0, "it begins with polling"
     assert 0 in told
     assert any(polls > 0 for polls in told[told.index(0) :])
+
+
+def test_counters_of_the_machine_stand_still(tmp_path):
+    """What one box has in memory would otherwise be a message that another one reads."""
+    spec = entry(
+        tmp_path,
+        "import ctypes, os\n"
+        "import numpy as np\n"
+        "def seen():\n"
+        "    names = ('meminfo', 'stat', 'uptime')\n"
+        "    files = [open('/proc/' + name).read() for name in names]\n"
+        "    room = ctypes.create_string_buffer(256)\n"
+        "    return files, ctypes.CDLL(None).sysinfo(room), room.raw\n"
+        "before = seen()\n"
+        "with open('/tmp/x', 'wb') as file:\n"
+        "    file.write(bytes(20_000_000))\n"
+        "assert seen() == before\n"
+        "assert before[1] == -1, 'sysinfo is answered'\n"
+        "assert 'MemTotal' in before[0][0] and '\\ncpu' in before[0][1]\n"
+        "assert np.sort(np.random.rand(300_000))[0] >= 0\n"
+        "class Entry:\n    def step(self, packet):\n        return None\n",
+    )
+    result = play(spec)
+    assert result["verdict"] == "ok", result["reason"]

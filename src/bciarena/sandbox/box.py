@@ -120,11 +120,15 @@ class Box:
         shown += [(library / room, bwrap.LIB / "arenabox" / room) for room in CLIENT]
         if self.platform:
             shown.append((show(LIBRARY), bwrap.LIB / "bciarena"))
+        still = {
+            name: _memory_file(f"arena-{name}", text.encode()) for name, text in bwrap.still_proc(self.limits).items()
+        }
         view = bwrap.View(
             package=show(self.package.root),
             shown=shown,
             hidden=hidden,
             proc=bwrap.proc_names(),
+            still=still,
             as_root=os.geteuid() == 0,
             limits=self.limits,
             model=show(self.model, own=self.ranked) if self.model else None,
@@ -142,7 +146,7 @@ class Box:
         command = ["/bin/sh", "-c", JOIN, "sh", *map(str, self.group.folders), "--"]
         # Options stay out of the command line and our environment out of the process: the box can read both.
         command += [program, "--args", str(args), "--seccomp", str(rules), "--"]
-        return command, {}, [args, rules], str(bwrap.ROOT)
+        return command, {}, [args, rules, *still.values()], str(bwrap.ROOT)
 
     def _writable(self) -> list[str] | None:
         """Places an entry may write to; None: anywhere, as there is no box."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,9 +14,7 @@ ROOT, LIB, DATA, OUT = Path("/entry"), Path("/arena/lib"), Path("/data"), Path("
 LINKS = ("/lib", "/lib64")
 """Where the loader is looked for; links into /usr on most systems."""
 DEVICES = ("null", "zero", "full", "random", "urandom")
-PROC_SHOWN = frozenset(
-    {"cpuinfo", "filesystems", "meminfo", "mounts", "self", "stat", "thread-self", "uptime", "version"}
-)
+PROC_SHOWN = frozenset({"cpuinfo", "filesystems", "mounts", "self", "thread-self", "version"})
 """What numerical libraries read; everything else in /proc that is not a process is covered."""
 ENVIRONMENT = {
     "HOME": "/tmp",
@@ -60,6 +58,8 @@ class View:
         For training: /data read-only, /out writable.
     proc : sequence of (name, is folder)
         What the machine's /proc has besides processes.
+    still : mapping of name to descriptor
+        Files of /proc that are replaced by what can be read from there: the machine's own count what others do.
     as_root : bool
         Whether bubblewrap is started by root: then no user namespace is needed, and the first code in the box
         gives up root's identity with the three capabilities that takes, before anything of the entry runs.
@@ -68,6 +68,7 @@ class View:
     package: Path
     shown: Sequence[tuple[Path, Path]]
     proc: Sequence[tuple[str, bool]]
+    still: Mapping[str, int]
     as_root: bool
     limits: Limits = field(default_factory=Limits)
     model: Path | None = None
@@ -102,7 +103,7 @@ def arguments(view: View) -> list[str]:
         args += _cover(str(place), place.is_dir())
     for top in inner:
         args += ["--remount-ro", str(top)]
-    args += _proc(view.proc)
+    args += _proc(view.proc, view.still)
     args += ["--size", str(MIB), "--tmpfs", "/dev"]
     for device in DEVICES:  # writable, since a read-only bind could not be opened; the filter protects their times
         args += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
@@ -144,11 +145,27 @@ def _cover(place: str, folder: bool) -> list[str]:
     return ["--ro-bind", "/dev/null", place]
 
 
-def _proc(names: Sequence[tuple[str, bool]]) -> list[str]:
+def still_proc(limits: Limits) -> dict[str, str]:
+    """Contents of /proc that say what the box has, and never change."""
+    kib = limits.memory_mib * 1024
+    memory = {"MemTotal": kib, "MemFree": kib, "MemAvailable": kib, "SwapTotal": 0, "SwapFree": 0}
+    memory |= dict.fromkeys(("Buffers", "Cached", "Active", "Inactive", "Shmem", "Slab", "SReclaimable"), 0)
+    rows = ["cpu", *(f"cpu{core}" for core in sorted(os.sched_getaffinity(0)))]
+    counts = ("intr", "ctxt", "btime", "processes", "procs_running", "procs_blocked")
+    return {
+        "meminfo": "".join(f"{name + ':':<16}{value:>8} kB\n" for name, value in memory.items()),
+        "stat": "".join(f"{row}{' 0' * 10}\n" for row in rows) + "".join(f"{name} 0\n" for name in counts),
+        "uptime": "0.00 0.00\n",
+    }
+
+
+def _proc(names: Sequence[tuple[str, bool]], still: Mapping[str, int]) -> list[str]:
     args = ["--proc", "/proc"]
     # Process 1 is bubblewrap itself: as confined as the entry, but the entry must not see its memory.
     for name, folder in sorted([*names, ("1", True)]):
-        if name not in PROC_SHOWN:
+        if name in still:
+            args += ["--perms", "0444", "--ro-bind-data", str(still[name]), f"/proc/{name}"]
+        elif name not in PROC_SHOWN:
             args += _cover(f"/proc/{name}", folder)
     return args
 

@@ -44,7 +44,7 @@ ALLOWED: dict[str, dict[str, Numbers]] = {
         "sched_getparam": (143, 121), "sched_getscheduler": (145, 120), "sched_get_priority_max": (146, 125),
         "sched_get_priority_min": (147, 126), "getpriority": (140, 141), "setpriority": (141, 140),
         "getrlimit": (97, 163), "setrlimit": (160, 164), "prlimit64": (302, 261), "getrusage": (98, 165),
-        "times": (100, 153), "sysinfo": (99, 179), "uname": (63, 160), "getcpu": (309, 168), "membarrier": (324, 283),
+        "times": (100, 153), "uname": (63, 160), "getcpu": (309, 168), "membarrier": (324, 283),
         "pidfd_open": (434, 434), "pidfd_send_signal": (424, 424),
     },
     "giving up rights, which the first code in the box does": {

@@ -22,7 +22,7 @@ from bciarena.service.site import address_of
 
 AT_ONCE = 24  # of the server's 40 threads
 WAITING = 1000
-UPLOADS, UPLOADS_EACH = 12, 3  # in all, and from one address
+UPLOADS, UPLOADS_EACH = 40, 3  # in all, and from one address: one that is being sent costs a temporary file alone
 BODY_S = 60.0  # to bring a form
 UPLOAD_S = 1800.0
 
