@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from bciarena.cli import main as arena
 
 
@@ -48,13 +50,15 @@ def test_what_is_impossible_is_refused(capsys):
         assert says in capsys.readouterr().err
 
 
-def test_a_difference_may_need_a_larger_design(capsys):
-    """Points add up over blocks: 2,000 of them are more than two blocks of one person can differ by."""
-    words = ["plan", "rehab", "--difference", "2000", "--people", "1,3", "--blocks", "2", "--boards", "2"]
-    assert arena([*words, "--teams", "3", "--json"]) == 0
+def test_where_points_add_up_a_difference_is_that_of_a_block(capsys):
+    """Otherwise a larger design would make the same difference smaller, and more data would tell less."""
+    words = ["plan", "rehab", "--difference", "200", "--people", "2,6", "--blocks", "6", "--boards", "20"]
+    assert arena([*words, "--json"]) == 0
     small, large = json.loads(capsys.readouterr().out)
-    assert small["power"] is None
-    assert large["power"] >= 0
+    assert small["power"] < large["power"]
+    assert small["gain_log_odds"] == pytest.approx(large["gain_log_odds"], rel=0.3)
+    assert arena(words) == 0
+    assert "better by 200 points on a block" in capsys.readouterr().out
 
 
 def test_a_contest_without_a_time_limit_is_refused_too(capsys):

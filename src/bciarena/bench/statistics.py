@@ -327,7 +327,8 @@ def _covered(audit: Audit, book: Rulebook, world: str, shape: tuple[int, int]) -
     if one is None:
         return "–"
     worst = min(one[name] for name in book.scoring.shares - book.scoring.hidden)
-    return f"{one['score']:.3f}, {worst:.3f}; {one['width']:.1f}"
+    width = f"{one['width']:.1f}" if one["width"] < 1e3 else "-"  # a score that is always 0 has no spread
+    return f"{one['score']:.3f}, {worst:.3f}; {width}"
 
 
 def _error(share: float, runs: int) -> float:

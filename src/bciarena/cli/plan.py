@@ -11,7 +11,9 @@ import typer
 
 def main(
     challenge: Annotated[str, typer.Argument(help="Rulebook id, with or without version, or a contest folder.")],
-    difference: Annotated[float, typer.Option(help="True difference in score to be detected.")],
+    difference: Annotated[
+        float, typer.Option(help="True difference in score to be detected; on one block, where points add up.")
+    ],
     teams: Annotated[int, typer.Option(help="Teams on the board.")] = 2,
     accuracy: Annotated[float, typer.Option(help="Accuracy of the other entries, for an average person.")] = 0.8,
     seconds: Annotated[float, typer.Option(help="Their mean answer time.")] = 1.5,
@@ -64,7 +66,10 @@ def main(
         print(said)
 
     if not as_json:
-        print(f"{book.id}: one of {teams} entries is better by {difference:g} {book.unit}, the others are equal:")
+        where = " on a block" if planning.adds_up(book, assumed) else ""
+        print(
+            f"{book.id}: one of {teams} entries is better by {difference:g} {book.unit}{where}, the others are equal:"
+        )
         counted = max(seconds, book.floor_s)
         print(f"right in {accuracy:.0%} for an average person, after {counted:g} s. People are assumed to differ by")
         print(f"{planning.PERSON_SD:g} and the blocks of an entry by {BLOCK_SD:g} in log odds. Power: the chance that")

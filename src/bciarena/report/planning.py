@@ -96,6 +96,13 @@ def _odds(share: float) -> float:
     return float(np.log(share / (1 - share)))
 
 
+def adds_up(book: Rulebook, assumed: Assumed) -> bool:
+    """Whether the score is a sum over blocks: a difference is then that of one block, whatever the design."""
+    sums, subject = Maker(book, assumed, 0).sums(1, 4, np.full(1, 2.0))
+    once, twice = (book.scoring.rates(book, sums, np.full((1, 4), times), subject)["score"][0] for times in (1.0, 2.0))
+    return bool(once > 0 and np.isclose(twice, 2 * once))
+
+
 def gain_for(
     book: Rulebook, assumed: Assumed, difference: float, people: int, blocks: int, seed: int
 ) -> tuple[float, float]:
@@ -147,6 +154,7 @@ def plan(
 ) -> list[dict[str, Any]]:
     """Power for every design, one row each."""
     rows, refused = [], []
+    summed = adds_up(book, assumed)
     for persons in dict.fromkeys(people):
         for each in dict.fromkeys(blocks):
             row: dict[str, Any] = {"people": persons, "blocks": each, "trials": len(assumed.codes), "power": None}
@@ -157,8 +165,10 @@ def plan(
                 "testable": testable(teams, persons * each),
             }
             try:
-                row["gain_log_odds"], row["usual_score"] = gain_for(book, assumed, difference, persons, each, seed)
-            except BadInput as trouble:  # a score that adds up over blocks may allow it in a larger design
+                row["gain_log_odds"], row["usual_score"] = gain_for(
+                    book, assumed, difference * (persons * each if summed else 1), persons, each, seed
+                )
+            except BadInput as trouble:
                 refused.append(trouble)
             else:
                 row["power"] = 0.0
