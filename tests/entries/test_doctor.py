@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bciarena.cli import main
+from bciarena.contests import RULEBOOKS
 from bciarena.doctor import examine
 
 
@@ -41,3 +43,8 @@ def test_on_a_bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "apt install bubblewrap" in lines["bubblewrap"].advice
     assert "ARENA_PYTHON_3_8=" in lines["python 3.8"].advice
     assert lines["chromium"].state == "missing"
+
+
+def test_a_contest_that_names_no_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RULEBOOKS, "own/1", dataclasses.replace(next(iter(RULEBOOKS.values())), python=""))
+    assert not [line for line in examine() if line.part == "python "]

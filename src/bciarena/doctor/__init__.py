@@ -63,7 +63,8 @@ def _pythons() -> Iterator[Line]:
         return
     for python in found.values():
         yield Line(f"python {python.version}", "ok", f"{python.full} by {python.source}: {python.executable}")
-    for version in sorted({book.python for book in RULEBOOKS.values()} - set(found), key=lambda v: int(v[2:])):
+    wanted = {book.python for book in RULEBOOKS.values() if book.python}  # a contest from outside may name none
+    for version in sorted(wanted - set(found), key=lambda v: int(v[2:])):
         users = ", ".join(book.name for book in RULEBOOKS.values() if book.python == version)
         yield Line(
             f"python {version}",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from functools import cache
-from importlib.resources import files
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +37,15 @@ def events_side(codes: Iterable[int], meanings: Mapping[int, tuple[str, str]], m
         side["valid"]["Levels"] = {"true": "it may be used", "false": "it must not be used"}
     known = {code: meanings[code] for code in sorted(set(codes)) if code in meanings}
     if known:
-        side["value"] |= {
-            "Levels": {str(code): name for code, (name, _) in known.items()},
-            "HED": {str(code): tags for code, (_, tags) in known.items()},
-        }
+        side["value"]["Levels"] = {str(code): name for code, (name, _) in known.items()}
+        side["value"]["HED"] = {str(code): tags for code, (_, tags) in known.items()}
     return side
 
 
-@cache
+@lru_cache(maxsize=1)
 def positions() -> dict[str, list[float]]:
     """Electrodes of the 10-05 system and the landmarks NAS, LPA, RPA on a template head, metres."""
-    text = files("bciarena.recording").joinpath("positions.json").read_text("utf-8")
+    text = Path(__file__).with_name("positions.json").read_text("utf-8")
     found: dict[str, list[float]] = json.loads(text)
     return found
 
