@@ -29,12 +29,12 @@ from bciarena.entries.installing import Attempt, install
 from bciarena.entries.interpreters import Found, base_for, find_python, nearest_python
 from bciarena.entries.missing import imported, missing
 from bciarena.entries.requirements import Wanted, brought_by, names, read_requirements
+from bciarena.entries.room import RECORD, make_room, mark_used, size_mib
 from bciarena.errors import BadInput, Fault
 from bciarena.package import Interpreter, Package
 from bciarena.places import cache_folder
 
 RECIPE = 2  # goes into the key: a change in how environments are made gives new ones
-RECORD = "environment.json"
 
 
 def interpreter_for(
@@ -172,10 +172,13 @@ def environment(
     key = hashlib.sha256("\n".join([str(RECIPE), base.full, str(base.executable), *asked]).encode())
     folder = environments_folder() / f"py{base.version}-{key.hexdigest()[:16]}"
     if folder.is_dir():
+        mark_used(folder)
         return folder
     with _locked(folder.with_name(f"{folder.name}.lock")):
         if not folder.is_dir():  # another process may have made it while this one waited
             on_progress(f"preparing Python {base.full} with {', '.join(attempts[0].lines)} (once; kept in {folder})")
+            for old in make_room(folder.parent):
+                on_progress(f"removed {old}, which nobody had used for long")
             boxed = not (debugging and shutil.which("bwrap") is None)
             _make(base, attempts, folder, on_progress, boxed, spare)
     return folder
@@ -202,6 +205,7 @@ def _make(
                 site.rmdir()
             (work / "site").rename(site)
             record = {"python": base.full, "asked": attempts[0].lines, "wheels": wheels, "left_out": left}
+            record["mib"] = size_mib(made)
             (made / RECORD).write_text(json.dumps(record, indent=1) + "\n", "utf-8")
             keep_wheels(work / "wheels", wheels)
             os.chmod(made, 0o755)

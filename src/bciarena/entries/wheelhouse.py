@@ -9,8 +9,8 @@ from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from bciarena.entries.environments import RECORD
 from bciarena.entries.index import wheelhouse
+from bciarena.entries.room import RECORD
 from bciarena.errors import BadInput
 from bciarena.places import cache_folder
 from bciarena.writing import whole_file
