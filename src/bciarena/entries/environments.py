@@ -204,8 +204,8 @@ def _make(
             if site.is_dir():
                 site.rmdir()
             (work / "site").rename(site)
-            record = {"python": base.full, "asked": attempts[0].lines, "wheels": wheels, "left_out": left}
-            record["mib"] = size_mib(made)
+            record: dict[str, Any] = {"python": base.full, "asked": attempts[0].lines}
+            record |= {"wheels": wheels, "left_out": left, "mib": size_mib(made)}
             (made / RECORD).write_text(json.dumps(record, indent=1) + "\n", "utf-8")
             keep_wheels(work / "wheels", wheels)
             os.chmod(made, 0o755)
