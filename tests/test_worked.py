@@ -10,7 +10,14 @@ from bciarena.cli import main
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SAVED = re.compile(r"[Ss]ave this as `([\w.]+)`[^\n]*\n```\w*\n(.*?)```", re.S)
-LAST = {"publishing.md": "paper/references.bib", "models.md": "score", "moabb.md": "ok", "bids.md": "30 trials"}
+LAST = {
+    "publishing.md": "paper/references.bib",
+    "models.md": "score",
+    "moabb.md": "ok",
+    "bids.md": "30 trials",
+    "import.md": "30 trials",
+    "entries.md": "48 reports in 48 trials",
+}
 """What the last command of the page's example says."""
 
 
@@ -19,6 +26,7 @@ LAST = {"publishing.md": "paper/references.bib", "models.md": "score", "moabb.md
 def test_the_example_runs(page, tmp_path, monkeypatch, capfd):
     text = (DOCS / page).read_text("utf-8")
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(DOCS.parent / "examples")
     for name, content in SAVED.findall(text):
         Path(name).write_text(content, "utf-8")
     for line in re.search(r"```bash\n(.*?)```", text, re.S).group(1).splitlines():
