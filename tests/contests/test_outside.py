@@ -12,6 +12,7 @@ from bciarena.cli import main as arena
 from bciarena.contest_folders import check_folder, write_contest_folder
 from bciarena.contests import BROKEN, CONTESTS, RULEBOOKS, rulebook
 from bciarena.errors import BadInput
+from bciarena.report.kept import open_run
 from tests.service.conftest import Town
 
 pytestmark = pytest.mark.usefixtures("forgetful")
@@ -47,8 +48,12 @@ def test_a_sixth_contest_is_simulated_trained_run_scored_and_reported(folder, tm
 
 
 def test_a_run_of_an_unknown_contest_says_what_to_do(folder, tmp_path):
-    with pytest.raises(BadInput, match=r"unknown challenge 'sixth/1': choose one of .* or name its contest folder"):
+    with pytest.raises(BadInput, match=r"unknown challenge 'sixth/1': choose one of .* or give the contest's folder"):
         rulebook("sixth/1")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "score.json").write_text('{"challenge": "sixth/1"}')
+    with pytest.raises(BadInput, match=r"unknown challenge 'sixth/1': .*--challenge DIR"):
+        open_run(tmp_path / "run")
 
 
 def test_a_sixth_contest_is_served(folder, tmp_path, monkeypatch):

@@ -34,7 +34,8 @@ def registered(name: str) -> Rulebook:
         return found
     broken = "".join(f"; {one}: {reason}" for one, reason in BROKEN.items() if one == name.split("/")[0])
     raise BadInput(
-        f"unknown challenge {name[:200]!r}: choose one of {', '.join(RULEBOOKS)}, or name its contest folder{broken}"
+        f"unknown challenge {name[:200]!r}: choose one of {', '.join(RULEBOOKS)}, "
+        f"or give the contest's folder (--challenge DIR){broken}"
     )
 
 

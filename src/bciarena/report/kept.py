@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bciarena.contests import RULEBOOKS
+from bciarena.contests import registered
 from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.trial import Trial
 from bciarena.errors import BadInput
@@ -61,9 +61,9 @@ def open_run(folder: Path, data: Path | None = None) -> KeptRun:
     header, reports, end = files.ledger()
     score = files.score()
     challenge = score.get("challenge") or header.get("challenge")
-    if challenge not in RULEBOOKS:
-        raise BadInput(f"{folder}: neither score.json nor ledger.jsonl names a known challenge; is this a run folder?")
-    book = RULEBOOKS[challenge]
+    if not isinstance(challenge, str):
+        raise BadInput(f"{folder}: neither score.json nor ledger.jsonl names a challenge; is this a run folder?")
+    book = registered(challenge)
     whole: dict[str, Any] = {"challenge": challenge, "verdict": "unknown", "reason": "", "score": 0.0}
     whole |= {"unit": book.unit, "metrics": {}, "subjects": [], "blocks": [], "trials": [], "notes": []}
     whole |= score
