@@ -54,6 +54,16 @@ def test_links_lead_somewhere(page):
         assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_files_and_rooms_named_are_there(name):
+    named = re.findall(r"`((?:[\w*]+/)+[\w.*]*|\w+\.(?:py|toml|md))`", (ROOT / name).read_text("utf-8"))
+    assert len(named) > 20
+    for path in set(named) - {"S01/block_1.npz", "imagery/2"}:
+        path = path.replace("NAME", "rehab").replace("dialect_*", "dialect_sync").replace("words.*", "words.en")
+        places = (ROOT, ROOT / "src" / "bciarena", ROOT / "src" / "bciarena" / "contests" / "rehab")
+        assert any((place / path).exists() for place in places), path
+
+
 @pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
 def test_the_first_example_scores_as_printed(name, tmp_path, monkeypatch, capsys):
     """Copied to a file and run as a script, with nothing else there; as an entry it plays nothing when imported."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, Any
 
 PR_SET_PDEATHSIG = 1
 
@@ -42,6 +44,26 @@ def dies_with(parent: int, number: signal.Signals = signal.SIGTERM) -> Callable[
             os._exit(1)
 
     return arrange
+
+
+@contextmanager
+def arena_beside(*words: Any, out: IO[str] | None = None) -> Iterator[subprocess.Popen[str]]:
+    """An ``arena`` command beside this process, ended by Ctrl-C as a person would, also when this process dies."""
+    sink = out or subprocess.DEVNULL
+    process = subprocess.Popen(
+        own_python("bciarena", *map(str, words)), stdout=sink, stderr=sink, text=True, env=own_environment(),
+        preexec_fn=dies_with(os.getpid(), signal.SIGINT),
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def set_by_signals(event: threading.Event) -> dict[signal.Signals, Any]:

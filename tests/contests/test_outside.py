@@ -12,7 +12,6 @@ from bciarena.cli import main as arena
 from bciarena.contest_folders import check_folder, write_contest_folder
 from bciarena.contests import BROKEN, CONTESTS, RULEBOOKS, rulebook
 from bciarena.errors import BadInput
-from bciarena.report.kept import open_run
 from tests.service.conftest import Town
 
 pytestmark = pytest.mark.usefixtures("forgetful")
@@ -45,15 +44,16 @@ def test_a_sixth_contest_is_simulated_trained_run_scored_and_reported(folder, tm
     capsys.readouterr()
     assert arena(["check", str(tmp_path / "package"), *own]) == 0
     assert "sixth" in capsys.readouterr().out + (tmp_path / "package" / "config.toml").read_text()
+    del RULEBOOKS["sixth/1"], CONTESTS["sixth"]  # as in a process that was not told of the folder
+    for command in (["score", str(run)], ["report", str(run), "-o", str(tmp_path / "again.html")]):
+        assert arena(command) == 2
+        assert "unknown challenge 'sixth/1'" in (said := capsys.readouterr().err)
+        assert "--challenge DIR" in said
 
 
 def test_a_run_of_an_unknown_contest_says_what_to_do(folder, tmp_path):
     with pytest.raises(BadInput, match=r"unknown challenge 'sixth/1': choose one of .* or give the contest's folder"):
         rulebook("sixth/1")
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "score.json").write_text('{"challenge": "sixth/1"}')
-    with pytest.raises(BadInput, match=r"unknown challenge 'sixth/1': .*--challenge DIR"):
-        open_run(tmp_path / "run")
 
 
 def test_a_sixth_contest_is_served(folder, tmp_path, monkeypatch):

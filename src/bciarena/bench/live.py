@@ -19,6 +19,7 @@ from bciarena.bench import parts, soak
 from bciarena.contests import CONTESTS, rulebook
 from bciarena.errors import BadInput
 from bciarena.live.amplifier import Decimator
+from bciarena.processes import arena_beside
 from bciarena.protocol import protocol_of
 
 SPELT = next(name for name in CONTESTS if CONTESTS[name].has("protocol.py") and "word" in protocol_of(name).options)
@@ -90,8 +91,8 @@ def lab(folder: Path, stream: str) -> Iterator[tuple[str, int]]:
     port = parts.free_port()
     with (
         open(folder / "lab.txt", "w", encoding="utf-8") as log,
-        parts.started("lab", SPELT, "--word", WORD, "--port", port, "--log", folder / "lab.jsonl",
-                      "--stream", stream, log=log) as process,
+        arena_beside("lab", SPELT, "--word", WORD, "--port", port, "--log", folder / "lab.jsonl",
+                     "--stream", stream, out=log) as process,
     ):  # fmt: skip
         parts.wait_for(lambda: parts.listening(port), 60, "the lab's server answers")
         yield f"http://127.0.0.1:{port}", process.pid
@@ -113,9 +114,9 @@ def loop(folder: Path) -> list[dict[str, Any]]:
         open(folder / "log.txt", "w", encoding="utf-8") as log,
         lab(folder, stream) as (address, lab_pid),
         chromium() as browser,
-        parts.started("live", "subject", *who, "--hub", address, log=log) as subject,
-        parts.started("live", "run", entry.parents[1], *who, "--hub", address, "--out", folder / "run", log=log) as run,
-        parts.started("live", "record", *who, "--out", folder / "record", log=log) as record,
+        arena_beside("live", "subject", *who, "--hub", address, out=log) as subject,
+        arena_beside("live", "run", entry.parents[1], *who, "--hub", address, "--out", folder / "run", out=log) as run,
+        arena_beside("live", "record", *who, "--out", folder / "record", out=log) as record,
     ):
         stage, operator = browser.new_page(), browser.new_page()
         stage.goto(f"{address}/stage")

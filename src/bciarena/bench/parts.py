@@ -3,36 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
 
 import psutil
 
 PRIORITY = {True: " at real-time priority", False: ""}  # how a measurement's name says whether first_in_line worked
-
-
-@contextmanager
-def started(*words: Any, log: IO[str] | None = None) -> Iterator[subprocess.Popen[str]]:
-    """An ``arena`` command in the background, ended by Ctrl-C as a person would."""
-    out = log or subprocess.DEVNULL
-    process = subprocess.Popen([sys.executable, "-m", "bciarena", *map(str, words)], stdout=out, stderr=out, text=True)
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 def wait_for(what: Callable[[], bool], wait_s: float, why: str) -> None:

@@ -21,6 +21,7 @@ from bciarena.bench import parts
 from bciarena.contests import RULEBOOKS
 from bciarena.live.recorder import RAW
 from bciarena.live.streams import CodesOut, EegOut, need_lsl
+from bciarena.processes import arena_beside
 
 BOOK = max(RULEBOOKS.values(), key=lambda book: len(book.channels))  # the largest cap
 CHUNK_N = 40
@@ -155,12 +156,12 @@ def soak(seconds: float, fast: bool, folder: Path) -> dict[str, Any]:
     who = ("--challenge", BOOK.name, "--stream", name)
     with (
         open(folder / "log.txt", "w", encoding="utf-8") as log,
-        parts.started("lab", BOOK.name, "--port", port, "--log", folder / "lab.jsonl", log=log) as lab,
+        arena_beside("lab", BOOK.name, "--port", port, "--log", folder / "lab.jsonl", out=log) as lab,
     ):
         parts.wait_for(lambda: parts.listening(port), 60, "the lab's server answers")
         with (
-            parts.started("live", "record", *who, "--out", folder / "record", log=log) as record,
-            parts.started("live", "run", entry, *who, "--hub", hub, "--out", folder / "run", log=log) as run,
+            arena_beside("live", "record", *who, "--out", folder / "record", out=log) as record,
+            arena_beside("live", "run", entry, *who, "--hub", hub, "--out", folder / "run", out=log) as run,
         ):
             sender = threading.Thread(target=source.run, daemon=True)
             sender.start()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +20,7 @@ from bciarena.live.photodiode import read_offset
 from bciarena.live.running import form_of
 from bciarena.live.streams import CodesOut, need_lsl
 from bciarena.live.traces import traces
-from bciarena.processes import dies_with, own_environment, own_python
+from bciarena.processes import arena_beside
 from bciarena.runs import Result
 from bciarena.session.blocks import Place
 from bciarena.session.decoding import Decoder
@@ -163,32 +160,14 @@ def _lab(plan: Plan, host: str, port: int, virtual: bool, say: Say) -> Iterator[
     try:
         with ExitStack() as stack:
             if virtual:
-                stack.enter_context(_somebody(plan, address))
+                words = ["--challenge", plan.challenge, "--hub", address, "--stream", plan.stream]
+                words += ["--subject", plan.subject, "--seed", plan.seed]
+                stack.enter_context(arena_beside("live", "subject", *words))
             yield hub
     finally:
         server.should_exit = True
         thread.join(10)
         codes.close()
-
-
-@contextmanager
-def _somebody(plan: Plan, address: str) -> Iterator[None]:
-    """A virtual subject, in a process of its own."""
-    words = ["--challenge", plan.challenge, "--hub", address, "--stream", plan.stream]
-    words += ["--subject", str(plan.subject), "--seed", str(plan.seed)]
-    process = subprocess.Popen(
-        own_python("bciarena", "live", "subject", *words), env=own_environment(), stderr=subprocess.DEVNULL,
-        preexec_fn=dies_with(os.getpid()),
-    )  # fmt: skip
-    try:
-        yield
-    finally:
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 def _play(plan: Plan, part: Part, hub: Hub, stop: threading.Event, say: Say) -> Result | None:
