@@ -161,7 +161,7 @@ def _lab(plan: Plan, host: str, port: int, virtual: bool, say: Say) -> Iterator[
         with ExitStack() as stack:
             if virtual:
                 words = ["--challenge", plan.challenge, "--hub", address, "--stream", plan.stream]
-                words += ["--subject", plan.subject, "--seed", plan.seed]
+                words += ["--subject", str(plan.subject), "--seed", str(plan.seed)]
                 stack.enter_context(arena_beside("live", "subject", *words))
             yield hub
     finally:
