@@ -157,11 +157,11 @@ def test_runs_on_other_blocks_are_ranked_and_not_tested(town):
     assert [(row.rank, row.first, row.last, row.tested) for row in rows] == [(1, 1, 1, True), (2, 2, 2, False)]
 
 
-def test_three_people_give_an_interval_for_new_ones(town):
+def test_intervals_for_new_people_stand_beside_those_for_the_same(town):
     def make(session, phase):
-        add_run(session, phase, "A", [30.0, 31.0, 20.0, 21.0, 40.0, 41.0], 1.0, people=2)
+        add_run(session, phase, "A", [30.0] * 6, 1.0, ends={"all": [20.0, 40.0, 10.0, 50.0]})
+        add_run(session, phase, "B", [20.0] * 6, 1.0)  # of an older version: the keeper has not been here yet
 
     board = board_of(town, make)
-    row = board.rows[0]
     assert board.new_people
-    assert row.new_low < 20 < 40 < row.new_high
+    assert [(row.new_low, row.new_high) for row in board.rows] == [(10.0, 50.0), (None, None)]

@@ -17,15 +17,18 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import select, update
 
 from bciarena import cli
-from bciarena.contests import CONTESTS
+from bciarena.bench.made_runs import World, most_possible, people, score_file
+from bciarena.bench.made_runs import run as made_run
+from bciarena.contests import CONTESTS, RULEBOOKS
 from bciarena.database import db
 from bciarena.errors import BadInput
 from bciarena.jobs.model import Job
+from bciarena.report.statistics import score_ends
 from bciarena.service import accounts, contests, phases, submissions
 from bciarena.service.boards import make_board
 from bciarena.service.keeper import work_once
-from bciarena.service.models import Admission, Change, Contest, Letter, Membership, Phase, Submission, Team
-from bciarena.service.parts import View, cut, keeps, rounds, view_of
+from bciarena.service.models import Admission, Change, Contest, Letter, Membership, Phase, Result, Submission, Team
+from bciarena.service.parts import View, cut, rounds, view_of
 from bciarena.service.refusals import Refused
 from bciarena.service.spec import parse
 from bciarena.summary import COUNTED
@@ -218,11 +221,46 @@ def test_a_part_is_scored_by_the_contests_own_sums(sqlite_town, tmp_path):
         blocks = list(np.linspace(5, 40, 6))
         run = add_run(session, stage, "A", blocks, 1.0, people=3)
         result = submissions.current_result(session, run)
-        assert cut(result, lambda subject, block: True).score == pytest.approx(result.score)
-        assert cut(result, keeps(stage, "public")).score == pytest.approx(np.mean(blocks[:3]))
-        assert cut(result, keeps(stage, "private")).score == pytest.approx(np.mean(blocks[3:]))
-        assert cut(result, lambda subject, block: False).score == 0
+        assert cut(result, stage, "all").score == pytest.approx(result.score)
+        assert cut(result, stage, "public").score == pytest.approx(np.mean(blocks[:3]))
+        assert cut(result, stage, "private").score == pytest.approx(np.mean(blocks[3:]))
         assert view_of(stage) == View("public")
+        stage.terms = {"public": {"subjects": [9]}}
+        assert cut(result, stage, "public").score == 0
+
+
+def test_the_keeper_makes_the_intervals_of_all_recordings_and_of_each_part(town, tmp_path):
+    """By the method of the reports, whichever part of the trials: none is empty, none exceeds what is possible."""
+    book, rng = RULEBOOKS["imagery/1"], np.random.default_rng(5)
+    world = World(level=3.0, trials=10)
+    trials = made_run(book, world, people(world, 4, rng), 2, rng)
+    rest = {"reason": "", "unit": book.unit, "sandbox": "bwrap", "subjects": [], "notes": []}
+    (tmp_path / "score.json").write_text(json.dumps(score_file(book, trials) | rest), "utf-8")
+    season(town, {"name": "preliminary", "public": {"blocks": [1]}})
+    olga, stored = town.person("olga"), town.site.storage.put(tmp_path)
+    with town.site.session(writes=True) as session:
+        add_run(session, phase(session, "preliminary"), "A", [30.0] * 8, 1.0, people=2, run=stored)
+        session.commit()
+
+    def made() -> dict:
+        while work_once(town.site):
+            pass
+        with town.site.session(False) as session:
+            [result] = session.scalars(select(Result))
+            assert [result.low, result.high] == result.ends["all"][:2]
+            return result.ends
+
+    before = made()
+    for part in ("all", "public", "private"):
+        low, high, new_low, new_high = before[part]
+        shown = [t for t in trials if part == "all" or (t.block == 1) == (part == "public")]
+        assert 0 <= new_low <= low < book.score(shown).score <= high <= new_high <= most_possible(book, shown)
+    assert before["public"] == pytest.approx(score_ends(score_file(book, [t for t in trials if t.block == 1])))
+    olga.api("PATCH", "/contests/spring/preliminary", json={"terms": {"public": {"subjects": [1]}}})
+    after = made()
+    assert after["all"] == before["all"]
+    assert after["public"] != before["public"]
+    assert after["public"][2:] == [None, None]  # one person says nothing about others
 
 
 def test_a_team_chooses_which_run_counts(sqlite_town):

@@ -11,7 +11,7 @@ BLOCK_SD. A second interval is for new people, where there are three or more: su
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,10 +114,18 @@ def intervals(score: dict[str, Any], draws: int = DRAWS, seed: int = 0) -> dict[
     return result
 
 
-def bootstrap_interval(score: dict[str, Any]) -> tuple[float, float] | None:
-    """The 95 % interval of the score alone, for the same people; None where nothing can be said."""
+def score_ends(score: dict[str, Any], keep: Callable[[int, int], bool] | None = None) -> list[float | None]:
+    """The 95 % intervals of the score alone, for the same people and for new ones: low, high, low, high.
+
+    ``keep``: of the blocks for which it is true, given subject and block; all of them unless told.
+    """
+    if keep is not None:
+        score = score | {"trials": [trial for trial in score["trials"] if keep(trial["subject"], trial["block"])]}
+        units = units_of(find_rulebook(score["challenge"]), trials_from(score))
+        own = float(units.rates(np.ones((1, units.sizes.size)))["score"][0]) if units.trials else 0.0
+        score |= {"score": own, "metrics": {}}
     found = intervals(score)["score"]
-    return None if found.low is None or found.high is None else (found.low, found.high)
+    return [found.low, found.high, found.new_low, found.new_high]
 
 
 class Bias(NamedTuple):
@@ -202,17 +210,6 @@ def left_out(book: Rulebook, sums: dict[str, NDArray[Any]], subject: NDArray[Any
 
 def _jackknife(rates: Floats) -> float:
     return float(np.sqrt((rates.size - 1) * np.var(rates)))
-
-
-def people_interval(
-    book: Rulebook, sums: dict[str, NDArray[Any]], subject: NDArray[Any], score: float
-) -> tuple[float, float] | None:
-    """The score's 95 % interval for new people from block sums alone, each (1, blocks); None below three subjects."""
-    found = left_out(book, sums, subject)
-    if found is None:
-        return None
-    half = _t95(found["score"].size - 1) * _jackknife(found["score"])
-    return max(0.0, score - half), score + half
 
 
 def _t95(freedom: int) -> float:

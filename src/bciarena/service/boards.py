@@ -21,9 +21,9 @@ from bciarena.contests import registered as find_rulebook
 from bciarena.report.choosing import Z95, block_error, chosen_low, luck_of
 from bciarena.report.part import part_of
 from bciarena.report.ranking import Place, places
-from bciarena.report.statistics import SMALLEST, people_interval
+from bciarena.report.statistics import SMALLEST
 from bciarena.service.models import Phase, Result, Submission, Team
-from bciarena.service.parts import WHOLE, AnyResult, View, cut, keeps, step_of, to_step, view_of
+from bciarena.service.parts import WHOLE, AnyResult, View, cut, step_of, to_step, view_of
 
 T = TypeVar("T")
 PAGE = 100
@@ -159,13 +159,13 @@ def make_board(session: Session, phase: Phase, view: View = WHOLE) -> Board:
         result, runs = one.result, one.runs
         tries = runs if phase.counts == "best" and view.part != "private" else 1  # chosen by the public part
         low, high = result.low, result.high
-        new_low, new_high = for_new_people(book, result)
         rows.append(
             Row(
                 rank if place else None, place and place.first, place and place.last, place and place.p,
                 place is not None and place.tested, result.team_id, one.team, one.house, result.submission_id,
-                result.score, chosen_low(result.score, low, tries), high, chosen_low(result.score, new_low, tries),
-                new_high, luck_of(_error(book, result) if tries > 1 else None, tries),
+                result.score, chosen_low(result.score, low, tries), high,
+                chosen_low(result.score, result.new_low, tries), result.new_high,
+                luck_of(_error(book, result) if tries > 1 else None, tries),
                 result.metrics, result.verdict, one.at, runs, tuple(past.get(result.team_id, ())), one.late,
             )
         )  # fmt: skip
@@ -253,7 +253,6 @@ def _counted_parts(session: Session, phase: Phase, view: View) -> tuple[list[Cou
         .where(_listed(phase, view))
         .order_by(Submission.created_at, Submission.id)
     )
-    public, own = keeps(phase, "public"), keeps(phase, view.part)
     teams: dict[int, list[tuple[Result, str, bool, Submission]]] = defaultdict(list)
     for result, team, house, submission in session.execute(query):
         teams[result.team_id].append((result, team, house, submission))
@@ -264,12 +263,12 @@ def _counted_parts(session: Session, phase: Phase, view: View) -> tuple[list[Cou
             keys.append((
                 result.ranked and not one.late,
                 one.chosen if phase.counts == "chosen" else False,
-                cut(result, public).score if phase.counts == "best" else 0.0,
+                cut(result, phase, "public").score if phase.counts == "best" else 0.0,
                 -at if phase.counts == "best" else at,  # of equals the first, otherwise the newest
             ))  # fmt: skip
         result, team, house, one = runs[keys.index(max(keys))]
-        found.append(Counted(cut(result, own), team, house, one.created_at, one.late, len(runs)))
-        past[team_id] = [cut(other, own).score for other, _, _, _ in runs if other.ranked][-HISTORY:]
+        found.append(Counted(cut(result, phase, view.part), team, house, one.created_at, one.late, len(runs)))
+        past[team_id] = [cut(other, phase, view.part).score for other, _, _, _ in runs if other.ranked][-HISTORY:]
     found.sort(key=lambda row: (not row.ranked, -row.result.score, row.at, row.result.submission_id))
     return found, past
 
@@ -306,15 +305,6 @@ def _blocks(result: AnyResult) -> list[tuple[int, int]] | None:
 def _sums(result: AnyResult) -> dict[str, Any]:
     """The sums of a result's blocks, each (1, blocks)."""
     return {name: np.array([[block["sums"][name] for block in result.blocks]]) for name in result.blocks[0]["sums"]}
-
-
-def for_new_people(book: Rulebook, result: AnyResult) -> tuple[float | None, float | None]:
-    """The 95 % interval for new people: never narrower than the one for the same people."""
-    blocks = _blocks(result)
-    if not blocks or result.low is None or result.high is None:
-        return None, None
-    found = people_interval(book, _sums(result), np.array([subject for subject, _ in blocks]), result.score)
-    return (None, None) if found is None else (min(found[0], result.low), max(found[1], result.high))
 
 
 def _error(book: Rulebook, result: AnyResult) -> float | None:

@@ -20,7 +20,7 @@ from bciarena.protocol.seeds import secret_seed
 from bciarena.recording import open_recording
 from bciarena.referee import Truth
 from bciarena.service.audit import record
-from bciarena.service.models import Account, Change, Contest, Phase
+from bciarena.service.models import Account, Change, Contest, Phase, Result
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.spec import (
     AwardList,
@@ -335,6 +335,8 @@ def change_phase(session: Session, actor: Account, phase: Phase, **values: Any) 
         raise Refused(422, "refused.field", name="calibration.sets")
     if terms.of is not None and terms.of not in [one.name for one in phase.contest.phases if one.id < phase.id]:
         raise Refused(422, "refused.field", name="of")
+    if terms.public != Terms(**phase.terms).public:
+        session.execute(update(Result).where(Result.phase_id == phase.id).values(ends=None))  # the keeper makes others
     values = {name: value for name, value in values.items() if getattr(phase, name) != value}
     for name, value in values.items():
         note(session, actor, phase.contest, f"{phase.name}: {name}", getattr(phase, name), value)

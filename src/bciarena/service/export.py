@@ -14,7 +14,6 @@ from bciarena.contests import registered as find_rulebook
 from bciarena.jobs.model import Job
 from bciarena.plaintext import table_cell
 from bciarena.report.part import part_of
-from bciarena.service.boards import for_new_people
 from bciarena.service.models import Entry, Phase, Result, Submission, Team, Version
 
 
@@ -49,7 +48,7 @@ def board_csv(session: Session, phase: Phase) -> str:
         values: list[Any] = [""] * (5 + len(columns) + 2)
         new_people: tuple[float | None, float | None] = (None, None)
         if result is not None:
-            new_people = for_new_people(book, result)
+            new_people = result.new_low, result.new_high
             values = [result.verdict, result.rulebook, result.score, result.low, result.high]
             values += [result.metrics.get(name, "") for name in columns] + [result.sandbox, int(result.ranked)]
         row = [

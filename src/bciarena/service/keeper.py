@@ -38,6 +38,8 @@ def work_once(site: Site) -> int:
             done += _tried(session, "settle", submission.id, partial(results.settle, session, storage, submission, job))
         for old in _listed(session, results.under_old_rules):
             done += _tried(session, "rescore", old.submission_id, partial(results.score_again, session, storage, old))
+        for bare in _listed(session, results.without_ends):
+            done += _tried(session, "ends", bare.submission_id, partial(results.make_ends, session, storage, bare))
         for phase in _listed(session, contests.unprepared):
             done += _tried(session, "prepare", phase.id, partial(contests.prepare, session, storage, phase))
         for phase in _listed(session, contests.unaudited):

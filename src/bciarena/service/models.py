@@ -239,11 +239,17 @@ class Submission(Base):
     version: Mapped[Version] = relationship()
 
 
+def ends_of(ends: dict[str, Any] | None, part: str) -> list[float | None]:
+    """The bounds of a part: low and high for the same people, then for new ones."""
+    return (ends or {}).get(part) or [None] * 4
+
+
 class Result(Base):
     """What a finished run was worth under one rulebook; the newest of a submission counts.
 
     ``blocks`` are the block scores in playing order, each with the contest's ``sums`` for comparisons; ``low`` and
-    ``high`` bound the score (95 %, new blocks of the same people).
+    ``high`` bound the score (95 %, new blocks of the same people). ``ends`` has these and the bounds for new people, of
+    all recordings and of each part of them; None until the keeper has made them.
     ``trials`` and everything else stay in the run folder ``run``.
     """
 
@@ -265,12 +271,21 @@ class Result(Base):
     high: Mapped[float | None]
     metrics: Mapped[dict[str, Any]]
     blocks: Mapped[list[Any]] = mapped_column(JSON)
+    ends: Mapped[dict[str, Any] | None]
     tally: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")  # see bciarena.summary
     sandbox: Mapped[str]
     ranked: Mapped[bool]
     current: Mapped[bool] = mapped_column(default=True)
     run: Mapped[str | None]
     created_at: Mapped[float] = mapped_column(default=now_s())
+
+    @property
+    def new_low(self) -> float | None:
+        return ends_of(self.ends, "all")[2]
+
+    @property
+    def new_high(self) -> float | None:
+        return ends_of(self.ends, "all")[3]
 
     @property
     def block_rows(self) -> list[dict[str, Any]]:

@@ -20,8 +20,7 @@ import numpy as np
 
 from bciarena.contests import Rulebook
 from bciarena.contests import registered as find_rulebook
-from bciarena.report.choosing import Z95, block_error
-from bciarena.service.models import Phase, Result
+from bciarena.service.models import Phase, Result, ends_of
 from bciarena.service.spec import Terms
 
 Keep = Callable[[int, int], bool]
@@ -79,10 +78,13 @@ def to_step(value: float, step: float) -> float:
 def coarse(result: AnyResult) -> PartResult:
     """A result with its score and interval rounded, and without metrics, blocks and counts."""
     step = step_of(result)
-    low, high = (None if end is None else to_step(end, step) for end in (result.low, result.high))
+    low, high, new_low, new_high = (
+        None if end is None else to_step(end, step)
+        for end in (result.low, result.high, result.new_low, result.new_high)
+    )  # fmt: skip
     return PartResult(
         result.submission_id, result.job_id, result.team_id, result.rulebook, result.verdict, result.reason,
-        to_step(result.score, step), low, high, {}, [], result.sandbox, result.ranked, result.run,
+        to_step(result.score, step), low, high, new_low, new_high, {}, [], result.sandbox, result.ranked, result.run,
     )  # fmt: skip
 
 
@@ -103,6 +105,8 @@ class PartResult:
     score: float
     low: float | None
     high: float | None
+    new_low: float | None
+    new_high: float | None
     metrics: dict[str, Any]
     blocks: list[Any]
     sandbox: str
@@ -127,22 +131,22 @@ def keeps(phase: Phase, part: str) -> Keep:
     return lambda subject, block: public.has(subject, block) == wanted
 
 
-def cut(result: Result, keep: Keep) -> PartResult:
-    """A result of the blocks that are kept; without any, and where no sums were kept, it is worth nothing."""
-    book = find_rulebook(result.rulebook)
+def cut(result: Result, phase: Phase, part: str) -> PartResult:
+    """A part of a result; without any blocks, and where no sums were kept, it is worth nothing."""
+    book, keep = find_rulebook(result.rulebook), keeps(phase, part)
     own = [block for block in result.blocks or () if keep(block["subject"], block["block"])]
-    score, metrics, ends = 0.0, dict[str, Any](), None
+    score, metrics = 0.0, dict[str, Any]()
     if own and all("sums" in block for block in own):
-        score, metrics, ends = _scored(book, own)
-    low, high = ends or (None, None)
+        score, metrics = _scored(book, own)
+    low, high, new_low, new_high = ends_of(result.ends, part)
     return PartResult(
         result.submission_id, result.job_id, result.team_id, result.rulebook, result.verdict, result.reason, score, low,
-        high, metrics, own, result.sandbox, result.ranked, result.run,
+        high, new_low, new_high, metrics, own, result.sandbox, result.ranked, result.run,
     )  # fmt: skip
 
 
-def _scored(book: Rulebook, blocks: list[Any]) -> tuple[float, dict[str, Any], tuple[float, float] | None]:
-    """Score, metrics and interval (blocks left out one at a time) of some blocks."""
+def _scored(book: Rulebook, blocks: list[Any]) -> tuple[float, dict[str, Any]]:
+    """Score and metrics of some blocks."""
     sums = {name: np.array([[block["sums"][name] for block in blocks]]) for name in blocks[0]["sums"]}
     subject = np.array([block["subject"] for block in blocks])
     rates = {
@@ -150,9 +154,7 @@ def _scored(book: Rulebook, blocks: list[Any]) -> tuple[float, dict[str, Any], t
         for name, value in book.scoring.rates(book, sums, np.ones((1, len(blocks)), dtype=np.int64), subject).items()
     }
     score = float(rates.pop("score"))
-    error = block_error(book, sums, subject)
-    ends = None if error is None else (max(0.0, score - Z95 * error), score + Z95 * error)
-    return score, {name: value for name, value in rates.items() if name not in book.scoring.hidden}, ends
+    return score, {name: value for name, value in rates.items() if name not in book.scoring.hidden}
 
 
 def shown(phase: Phase, result: Result | None, full: bool) -> AnyResult | None:
@@ -162,7 +164,7 @@ def shown(phase: Phase, result: Result | None, full: bool) -> AnyResult | None:
     """
     if result is None:
         return None
-    told = cut(result, keeps(phase, "public")) if partial(phase, full) else result
+    told = cut(result, phase, "public") if partial(phase, full) else result
     return coarse(told) if rounds(phase, full) else told
 
 

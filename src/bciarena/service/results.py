@@ -16,11 +16,12 @@ from bciarena.contests import registered as find_rulebook
 from bciarena.errors import BadInput, Fault
 from bciarena.jobs.model import Job
 from bciarena.jobs.storage import Storage
-from bciarena.report.statistics import bootstrap_interval, trials_from
+from bciarena.report.statistics import score_ends, trials_from
 from bciarena.report.units import units_of
 from bciarena.runs import RunFolder, rescore
 from bciarena.runs.folder import SCORE
-from bciarena.service.models import Contest, Phase, Result, Submission
+from bciarena.service.models import Contest, Phase, Result, Submission, ends_of
+from bciarena.service.parts import keeps, terms_of
 from bciarena.service.troubles import not_waiting
 from bciarena.summary import tally
 from bciarena.verdicts import VOID
@@ -71,14 +72,15 @@ def _put(session: Session, submission: Submission, job: Job, score: dict[str, An
     A rulebook that was in use before has its row already, which is used again. None: another process wrote the same
     at the same moment.
     """
-    interval = bootstrap_interval(score) if score.get("trials") else None
-    low, high = interval or (None, None)
+    ends = _ends(score, submission.phase)
+    low, high, *_ = ends_of(ends, "all")
     values = {
         "verdict": score.get("verdict") or job.verdict or "unknown",
         "reason": score.get("reason") or job.error or "",
         "score": float(score.get("score", 0.0)),
         "low": low,
         "high": high,
+        "ends": ends,
         "metrics": score.get("metrics", {}),
         "blocks": _blocks(score),
         "tally": _tally(score, (job.result or {}).get("tally", {})),
@@ -129,6 +131,41 @@ def _blocks(score: dict[str, Any]) -> list[dict[str, Any]]:
         return rows
     sums = units_of(find_rulebook(score["challenge"]), trials_from(score)).sums
     return [row | {"sums": {name: column[at].item() for name, column in sums.items()}} for at, row in enumerate(rows)]
+
+
+def _ends(score: dict[str, Any], phase: Phase) -> dict[str, Any]:
+    """The intervals of the score, on all recordings and on each part of them."""
+    if not score.get("trials"):
+        return {}
+    found = {"all": score_ends(score)}
+    if terms_of(phase).public:
+        found |= {part: score_ends(score, keeps(phase, part)) for part in ("public", "private")}
+    return found
+
+
+def without_ends(session: Session, limit: int = 20) -> list[Result]:
+    """Current results whose intervals are to be made: of an older version, or the parts have been changed since."""
+    query = (
+        select(Result)
+        .where(
+            Result.current, Result.ends.is_(None), Result.run.is_not(None), not_waiting("ends", Result.submission_id)
+        )
+        .order_by(Result.id)
+        .limit(limit)
+    )
+    return list(session.scalars(query))
+
+
+def make_ends(session: Session, storage: Storage, result: Result) -> None:
+    """The intervals of a result that has none, from its run folder."""
+    phase, run, book = session.get_one(Phase, result.phase_id), str(result.run), result.rulebook
+    score = score_of_run(storage, run)
+    if score.get("challenge") != book:  # re-scored under other rules since: the stored run has the old ones
+        score = rescore(storage.fetch(run), storage.fetch(phase.data), book)
+    result.ends = _ends(score, phase)
+    result.low, result.high, *_ = ends_of(result.ends, "all")
+    phase.revision += 1
+    session.commit()
 
 
 def under_old_rules(session: Session, limit: int = 20) -> list[Result]:

@@ -19,7 +19,8 @@ class Trouble(Base):
     Attributes
     ----------
     task : str
-        ``settle`` (a run's result), ``rescore``, ``prepare`` (a phase's recordings), ``admit``, ``carry``, ``mail``.
+        ``settle`` (a run's result), ``rescore``, ``ends`` (its intervals), ``prepare`` (a phase's recordings),
+        ``admit``, ``carry``, ``mail``.
     item : int
         Submission or phase.
     kind : str
