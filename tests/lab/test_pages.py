@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
 import time
 
 import pytest
 
 from bciarena.contests.speller.rules import LUMINANCE
 from bciarena.lab.luminance import Range, level, luminance
-from tests.browser import until
+from tests.browser import FLAGS, until
 from tests.lab.blocks import patient, plan, word_block
 from tests.lab.conftest import serving
 
@@ -227,3 +230,34 @@ def test_a_second_stimulus_page_takes_over(page, browser):
         assert not page.evaluate("window.lab.player.running")
         for each in (second, operator):
             each.close()
+
+
+def test_a_machine_without_chinese_letters_says_so_on_both_pages(browser, tmp_path):
+    """Chromium with a font configuration of its own: only the fonts that have no Chinese."""
+    listed = subprocess.run(["fc-list", ":lang=en", "file"], capture_output=True, text=True, check=True).stdout
+    chinese = subprocess.run(["fc-list", ":lang=zh-cn", "file"], capture_output=True, text=True, check=True).stdout
+    latin = next(line for line in sorted(listed.splitlines()) if line not in chinese.splitlines()).split(":")[0]
+    (tmp_path / "fonts").mkdir()
+    shutil.copy(latin, tmp_path / "fonts")
+    (tmp_path / "fonts.conf").write_text(
+        f"<fontconfig><dir>{tmp_path}/fonts</dir><cachedir>{tmp_path}/cache</cachedir></fontconfig>"
+    )
+    hub = patient(plan("imagery", None, 1, 1, 0, None, None))
+    hub.language = "zh"
+    poor = browser.browser_type.launch(
+        executable_path=shutil.which("chromium"), args=FLAGS,
+        env={**os.environ, "FONTCONFIG_FILE": str(tmp_path / "fonts.conf")},
+    )  # fmt: skip
+    try:
+        with serving(hub) as address:
+            for window, noticed in ((poor, True), (browser, False)):
+                stage, operator = window.new_page(), window.new_page()
+                operator.goto(f"{address}/operator")
+                stage.goto(f"{address}/stage")
+                until(stage, "window.lab?.player.timeline")
+                assert ("no font" in (stage.evaluate("window.lab.stage.note") or "")) is noticed
+                assert ("no font" in operator.inner_text("#no_font")) is noticed
+                stage.close()
+                operator.close()
+    finally:
+        poor.close()

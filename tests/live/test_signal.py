@@ -49,6 +49,16 @@ def test_each_fault_is_found_where_it_is(eeg, kind):
     assert not found.fit
 
 
+def test_a_row_without_an_electrode_is_not_judged(eeg):
+    missing = eeg.copy()
+    missing[AT["C3"]] = 0
+    assert judged(BOOK, missing, set(), absent=[AT["C3"]]).fit
+    watch = Watch(BOOK, absent=[AT["C3"]])
+    watch.add(missing)
+    whole = np.delete(watch.traces(0, 0, False, "average")[:59], AT["C3"], axis=0)
+    assert np.abs(whole.mean(axis=0)).max() < 1e-6
+
+
 def test_bridged_electrodes_and_channels_without_numbers(eeg):
     bad = eeg.copy()
     bad[AT["O1"]] = bad[AT["Oz"]] + np.random.default_rng(0).normal(0, 0.1, N)

@@ -15,7 +15,7 @@ def main(
         str,
         typer.Argument(
             help="A recording, a folder of them, or moabb:NAME. Contest pkl/npz/mat, .dat + .yaml, EDF, BDF, "
-            "GDF, BrainVision, EEGLAB, FIF."
+            "GDF, BrainVision, EEGLAB, FIF, XDF."
         ),
     ],
     challenge: Annotated[str, typer.Option(help="The challenge whose format it gets.")],

@@ -131,6 +131,8 @@ def main(
         from bciarena.cli.live import _say, _stop
         from bciarena.session.demo import run_demo
 
+        if log is not None:
+            raise BadInput("--demo keeps nothing: leave --log out, or use arena session run PLAN.toml --virtual")
         sandbox = "bwrap" if shutil.which("bwrap") else "none"  # the entry is one of ours
         run_demo(challenge, language=language, sandbox=sandbox, host=host, port=port, stop=_stop(), say=_say)
         return

@@ -35,6 +35,7 @@ def watched(
         say(text)
 
     source = LiveIn(name, book, wiring, tell=tell, mark=watch.mark, hold_s=0.0)
+    watch.absent = source.amplifier.absent
 
     def run() -> None:
         while not stop.is_set():

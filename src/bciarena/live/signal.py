@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,13 +56,17 @@ class Quality:
         return not self.bridged and not any(self.faults)
 
 
-def judged(book: Rulebook, eeg: Array, no_numbers: set[str], mains_hz: float = 50.0) -> Quality:
+def judged(
+    book: Rulebook, eeg: Array, no_numbers: set[str], mains_hz: float = 50.0, absent: Collection[int] = ()
+) -> Quality:
     """Judge the newest samples, (channels, n) in microvolts.
 
     Parameters
     ----------
     no_numbers : set of str
         Channels that gave no numbers.
+    absent : collection of int
+        Rows without an electrode, as the map says: there is nothing to judge.
     """
     rate, n = book.rate, eeg.shape[1]
     level = eeg - eeg.mean(axis=1, keepdims=True)
@@ -80,6 +85,9 @@ def judged(book: Rulebook, eeg: Array, no_numbers: set[str], mains_hz: float = 5
     for k, name in enumerate(book.channels):
         own = ["numbers"] if name in no_numbers else []
         scalp = name not in NOT_SCALP
+        if k in absent:
+            faults.append(own)
+            continue
         if whole[k] < FLAT_UV:
             own.append("flat")
         elif at_limit[k] > RAILED_SHARE:
@@ -115,6 +123,7 @@ class Watch:
     no_numbers: dict[str, int] = field(default_factory=dict)  # channel to the sample at which it last gave none
     samples: int = 0
     notes: list[str] = field(default_factory=list)
+    absent: Collection[int] = ()  # rows without an electrode
     ohms: dict[str, float] = field(default_factory=dict)  # newest impedances, where the stream has any
 
     def __post_init__(self) -> None:
@@ -152,14 +161,14 @@ class Watch:
     def quality(self) -> Quality:
         since = self.samples - LOOK_S * self.book.rate
         bad = {name for name, at in self.no_numbers.items() if at > since}
-        return judged(self.book, self.newest(LOOK_S), bad, self.mains_hz)
+        return judged(self.book, self.newest(LOOK_S), bad, self.mains_hz, self.absent)
 
     def traces(self, low_hz: float, high_hz: float, notch: bool, reference: str) -> Array:
         """The kept seconds as the operator wants to see them, (channels, n) at about 60 Hz."""
         eeg, rate = self.newest(KEPT_S), self.book.rate
         if not eeg.shape[1]:
             return eeg
-        scalp = [k for k, name in enumerate(self.book.channels) if name not in NOT_SCALP]
+        scalp = [k for k, name in enumerate(self.book.channels) if name not in NOT_SCALP and k not in self.absent]
         if reference == "average":
             eeg[scalp] -= eeg[scalp].mean(axis=0)
         elif reference:
