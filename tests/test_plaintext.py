@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bciarena.plaintext import clean, json_text, one_line, table_cell
+from bciarena.plaintext import clean, json_text, one_line, quoted, table_cell
 
 HOSTILE = {
     "escape": "\x1b[2J\x1b]0;title\x07",
@@ -34,7 +34,9 @@ def test_what_people_write_stays() -> None:
     assert one_line("x" * 50, 10) == "x" * 10 + " ..."
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", *"＝＋－＠"]
+)
 def test_a_cell_is_no_formula(text: str) -> None:
     assert str(table_cell(text)).startswith("'")
 
@@ -42,3 +44,9 @@ def test_a_cell_is_no_formula(text: str) -> None:
 def test_other_cells_stay() -> None:
     for value in ("-1", "+2.5e3", "110000", "", 7, None, 0.5, "a=b"):
         assert table_cell(value) == value
+
+
+def test_no_line_of_an_entry_passes_for_ours() -> None:
+    said = quoted("harmless\narena: our fault: \x1b[2J\r\nnote: x\u2028arena: ok\x85y")
+    assert all(line.startswith("| ") for line in said.splitlines())
+    assert "\x1b" not in said

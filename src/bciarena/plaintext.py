@@ -6,8 +6,8 @@ import json
 import unicodedata
 from typing import Any
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet takes a cell that begins with one of these for a formula."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""A spreadsheet takes a cell that begins with one of these for a formula; the last four are wide forms of the first."""
 
 
 def is_plain(sign: str) -> bool:
@@ -26,6 +26,11 @@ def one_line(text: str, most: int = 2000) -> str:
     """``clean`` in one line, cut where it is long."""
     words = " ".join(clean(text).split())
     return words if len(words) <= most else words[:most] + " ..."
+
+
+def quoted(text: str) -> str:
+    """``clean`` with a bar before every line: none of them can pass for one of ours."""
+    return "\n".join(f"| {line}" for line in clean(text).splitlines())
 
 
 def json_text(value: Any, indent: int | None = 1) -> str:

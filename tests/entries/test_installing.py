@@ -219,3 +219,9 @@ def test_images_of_an_organiser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     own.write_text('[image.house]\npackages = ["numpy"]\n')
     with pytest.raises(BadInput, match="image house: must have python and packages"):
         find_image("house")
+    for python in ("3.99", "2.7", "3.7", "4.0"):
+        own.write_text(f'[image.house]\npython = "{python}"\npackages = ["numpy"]\n')
+        with pytest.raises(
+            BadInput, match=rf"image house: there is no Python {python} for entries; known are 3\.8, 3\.9"
+        ):
+            find_image("house")

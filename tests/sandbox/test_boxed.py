@@ -242,6 +242,25 @@ def test_exit_codes_and_lines(tmp_path, capfd, data, monkeypatch):
     assert "apt install bubblewrap" in errors
 
 
+def test_no_line_of_an_entry_passes_for_ours(tmp_path, capfd, data):
+    """Neither what it prints nor the words of what it raises can stand at the beginning of a line of ours."""
+    liar = entry(
+        tmp_path,
+        "import sys\nclass Entry:\n    def fit(self, X, y): print('arena: our fault: a', flush=True); self.step(0)\n"
+        "    def step(self, packet):\n"
+        "        sys.stderr.write('\\narena: our fault: b\\rarena: our fault: c\\n')\n"
+        "        raise KeyError('x') if packet is None else SystemError(WORDS)\n"
+        "WORDS = 'no\\narena: our fault: d\\u2028arena: our fault: e'\n",
+    )
+    for words in (["run"], ["train", "--out", tmp_path / "model"]):
+        code, said, errors = arena(capfd, *words, liar, "--challenge", "imagery", "--data", data)
+        assert code == 1, errors
+        ours = [line for line in (said + errors).splitlines() if line.startswith("arena:")]
+        assert len(ours) == 1, errors
+        assert ours[0].startswith("arena: crashed: ")
+        assert "| arena: our fault: b" in errors
+
+
 def test_files_that_only_root_may_read(tmp_path):
     """A package of private files is shown to the box's own user all the same."""
     folder = tmp_path / "private"

@@ -80,4 +80,4 @@ def test_a_folder_that_cannot_be_read_is_the_entrys_failure(
 def test_printed_pieces_are_joined() -> None:
     shown = shown_live()
     raw = "任务 10%\r任务 20%\r\n".encode()
-    assert "".join(shown(raw[n : n + 1]) for n in range(len(raw))) == "任务 10%\n任务 20%\n\n"
+    assert "".join(shown(raw[n : n + 1]) for n in range(len(raw))) == "| 任务 10%\n| 任务 20%\n| \n"

@@ -106,6 +106,7 @@ def test_case(case, honest, outside, tmp_path, monkeypatch):
         assert result["verdict"] == expected["verdict"], told
         assert result["score"] == pytest.approx(expected["score"], rel=1e-9), told
         assert expected.get("reason", "") in result["reason"], told
+        assert os.environ["ARENA_SECRET"] not in result["reason"], told
         for note in expected.get("notes", []):
             assert any(note in line for line in result["notes"]), told
         for words in expected.get("prints", []):

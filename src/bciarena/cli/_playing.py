@@ -68,9 +68,27 @@ def wrapped(spec: str, book: Rulebook, train: Path | None, box: Sandbox) -> Iter
 
 
 def shown_live() -> Callable[[bytes], str]:
-    """Decodes what an entry prints into text that is safe on a terminal; a carriage return ends a line."""
+    """Decodes what an entry prints into text that is safe on a terminal, a bar before every line as in ``quoted``.
+
+    A carriage return ends a line.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    return lambda raw: clean(decoder.decode(raw).replace("\r\n", "\n").replace("\r", "\n"))
+    begun = False  # a line whose end has not come yet
+
+    def show(raw: bytes) -> str:
+        nonlocal begun
+        text = clean(decoder.decode(raw).replace("\r\n", "\n").replace("\r", "\n"))
+        if not text:
+            return ""
+        lines = text.split("\n")
+        barred = [
+            line if (n == 0 and begun) or (n == len(lines) - 1 and not line) else f"| {line}"
+            for n, line in enumerate(lines)
+        ]
+        begun = bool(lines[-1]) or (begun and len(lines) == 1)
+        return "\n".join(barred)
+
+    return show
 
 
 @contextmanager

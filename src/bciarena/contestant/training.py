@@ -31,7 +31,6 @@ def train(order):
         return 0
     entry = construct(load_class(root, order["target"], order["dialect"]))
     if not hasattr(entry, "fit"):
-        sys.stderr.write("%s has no fit(recordings) and no fit(X, y): nothing to train\n" % type(entry).__name__)
         return NOTHING
     learn(entry, data, order["info"])
     if hasattr(entry, "save"):

@@ -15,6 +15,7 @@ from packaging.version import InvalidVersion, Version
 
 from bciarena.entries.config import version
 from bciarena.entries.installing import Attempt
+from bciarena.entries.interpreters import PYTHONS
 from bciarena.entries.requirements import brought_by, libraries, names, parse_lines
 from bciarena.errors import BadInput
 
@@ -58,6 +59,10 @@ def read_image(name: str, values: object, source: str) -> Image:
         parsed = [parse_lines([str(line) for line in lines]) for lines in lists]
     except (AssertionError, KeyError, TypeError, ValueError) as error:
         raise BadInput(f"{source}: image {name}: must have python and packages ({error})") from error
+    if python not in PYTHONS:
+        raise BadInput(
+            f"{source}: image {name}: there is no Python {python} for entries; known are {', '.join(PYTHONS)}"
+        )
     refused = [words for one in parsed for words in one.refused]
     if refused:
         raise BadInput(f"{source}: image {name}: {'; '.join(refused)}")

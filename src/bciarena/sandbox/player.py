@@ -12,7 +12,7 @@ from pathlib import Path
 from bciarena.errors import BadInput, Fault
 from bciarena.match import End, Match, Player
 from bciarena.package import Interpreter, Package
-from bciarena.plaintext import clean
+from bciarena.plaintext import one_line, quoted
 from bciarena.sandbox.box import Box, Sandbox
 from bciarena.sandbox.limits import Limits
 from bciarena.sandbox.output import outputs
@@ -171,7 +171,7 @@ class _Serving:
         elif kind == page.DONE and self.ready:
             self.done = True
         elif kind == page.FAILED:
-            self.failed = [clean(part) for part in (self.host.text().split("\x1f", 3) + [""] * 4)[:4]]
+            self.failed = [one_line(part) for part in (self.host.text().split("\x1f", 3) + [""] * 4)[:4]]
         else:
             raise Malformed(f"a request of unknown kind {kind}")
         self.host.reply(seq)
@@ -266,7 +266,7 @@ class _Serving:
             verdict, words = "ok", ""
         if verdict != "ok":
             tail = self.outputs[1].tail(REASON_LINES)
-            words = f"the entry {words}" + (f"; the last lines of its stderr:\n{tail}" if tail else "")
+            words = f"the entry {words}" + (f"; the last lines of its stderr:\n{quoted(tail)}" if tail else "")
         wall_s = time.monotonic() - self.began_s
         outside = verdict == "killed" and code is not None and code - 128 in FROM_OUTSIDE
         return End(verdict, words, tuple(notes), self.cpu_s, wall_s, self.box.record, outside)

@@ -18,7 +18,7 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput, EntryFailed, Fault
 from bciarena.match import entry_info
 from bciarena.package import Interpreter, Package
-from bciarena.plaintext import one_line
+from bciarena.plaintext import one_line, quoted
 from bciarena.recording.folder import open_sets
 from bciarena.recording.write import write_contest
 from bciarena.sandbox import bwrap
@@ -96,12 +96,12 @@ def _run(
         box, order, budget_s, what="training", on_output=on_output, measure=lambda: too_much(work, MOST_MIB)
     )
     if done.code == NOTHING and not done.over:
-        raise NothingToTrain(f"{box.package.name}: {done.tail.strip().splitlines()[-1] if done.tail else 'no fit'}")
+        raise NothingToTrain(f"{box.package.name}: nothing to train: its class has no fit(recordings) and no fit(X, y)")
     if done.code == REFUSED and not done.over:
         if secret:
             raise EntryFailed("crashed", "training refused the data")
         raise BadInput(_refusal(work, where[0], data))
-    said = f"; the last lines of its stderr:\n{done.tail}" if done.tail and not secret else ""
+    said = f"; the last lines of its stderr:\n{quoted(done.tail)}" if done.tail and not secret else ""
     if done.over:
         raise EntryFailed(done.over[0], done.over[1] + said)
     if done.code:

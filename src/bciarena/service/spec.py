@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from bciarena.contests import registered
 from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.images import read_image
+from bciarena.entries.interpreters import PYTHONS
 from bciarena.errors import BadInput
 from bciarena.protocol.seeds import LEAST_SECRET
 from bciarena.service.refusals import Refused
@@ -92,6 +93,13 @@ class Granted(Strict):
     pyc_only: bool = False
     fixed_names: bool = False
     strict: bool = False
+
+    @field_validator("pythons")
+    @classmethod
+    def _known(cls, pythons: list[str]) -> list[str]:
+        if unknown := [python for python in pythons if python not in PYTHONS]:
+            raise ValueError(f"there is no Python {unknown[0]} for entries; known are {', '.join(PYTHONS)}")
+        return pythons
 
     def check(self, about: dict[str, Any], book: Rulebook) -> None:
         """Refuse an uploaded package (see uploads.inspect) that may not enter."""

@@ -1,0 +1,3 @@
+class AlgorithmImplementMI:
+    def run(self):
+        pass
