@@ -65,6 +65,18 @@ def test_whole_list_for_root(package, monkeypatch):
     assert got == expected
 
 
+def test_a_box_that_is_played_to_has_no_real_proc(package):
+    got = " ".join(arguments(view(package, as_root=True, playing=True)))
+    assert "--proc " not in got
+    assert "/dev/fd" not in got
+    begins = (
+        "--tmpfs /proc --perms 0755 --dir /proc/self --perms 0444 --ro-bind-data 9 /proc/stat --symlink self /proc/2"
+    )
+    assert begins in got
+    assert "--symlink self /proc/999 --remount-ro /proc " in got
+    assert len(got.split()) < 9000, "bubblewrap takes no more"
+
+
 def test_an_ordinary_user_gets_a_user_namespace(package):
     got = " ".join(arguments(view(package, as_root=False)))
     assert "--unshare-user --disable-userns --uid 65534 --gid 65534 --cap-drop ALL" in got

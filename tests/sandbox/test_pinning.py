@@ -13,7 +13,9 @@ from bciarena.sandbox import Limits, pinning
 ASKS = """
 import os
 class Entry:
-    def start(self, info): print("may use", sorted(os.sched_getaffinity(0)))
+    def start(self, info):
+        os.sched_setaffinity(0, range(1000))  # answered and not done: a neighbour's core would be among them
+        print("may use", sorted(os.sched_getaffinity(0)))
     def step(self, packet): return None
 """
 

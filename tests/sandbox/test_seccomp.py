@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from bciarena.sandbox import seccomp
-from bciarena.sandbox.seccomp import BY_ARGUMENT, MACHINES, RET_ALLOW, RET_ERRNO, RET_KILL, instructions
+from bciarena.sandbox.seccomp import (
+    BY_ARGUMENT,
+    MACHINES,
+    RET_ALLOW,
+    RET_ASK,
+    RET_ERRNO,
+    RET_KILL,
+    SECCOMP,
+    asking_instructions,
+    instructions,
+)
 from bciarena.sandbox.syscalls import ALLOWED, ARGUED
 
 NAMES = {name: numbers for calls in [*ALLOWED.values(), ARGUED] for name, numbers in calls.items()}
@@ -18,7 +28,7 @@ REFUSED = """
     shmat semget msgget mq_open name_to_handle_at open_by_handle_at inotify_init1 inotify_add_watch
     fanotify_init cachestat mincore readahead preadv2 pwritev2 kexec_load init_module reboot settimeofday
     clock_settime adjtimex iopl syslog personality seccomp setxattr fsetxattr move_pages mbind set_mempolicy
-    sync_file_range openat2 execveat mknod quotactl
+    sync_file_range openat2 execveat mknod quotactl statfs fstatfs pidfd_open pidfd_send_signal
 """.split()
 HEADERS = {"x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "aarch64": "/usr/include/asm-generic/unistd.h"}
 
@@ -31,10 +41,10 @@ def kernel_numbers(machine="x86_64"):
     return {name: int(number) for name, number in pairs}
 
 
-def decision(number, *arguments, machine="x86_64", arch=None):
+def decision(number, *arguments, machine="x86_64", arch=None, program=None):
     memory = {seccomp.NUMBER_AT: number, seccomp.ARCH_AT: arch or MACHINES[machine].audit}
     memory |= {16 + 8 * index: value & 0xFFFFFFFF for index, value in enumerate(arguments)}
-    program, at, register = instructions(MACHINES[machine]), 0, 0
+    program, at, register = program or instructions(MACHINES[machine]), 0, 0
     while True:
         code, yes, no, constant = program[at]
         if code == seccomp.RET:
@@ -85,6 +95,10 @@ def test_arguments_decide():
     assert ask("socket", 2) == RET_ERRNO | errno.EAFNOSUPPORT
     assert ask("clone", 0x11) == RET_ALLOW
     assert ask("clone", 0x10000011) == RET_ERRNO | errno.EPERM
+    assert ask("clone", 0x1011) == RET_ERRNO | errno.EINVAL  # CLONE_PIDFD
+    assert ask("getsockopt", 3, 1, 3) == RET_ALLOW
+    assert ask("getsockopt", 3, 1, 57) == RET_ERRNO | errno.ENOPROTOOPT  # SO_COOKIE
+    assert ask("sched_setaffinity") == RET_ERRNO  # success, and nothing done
     assert ask("fcntl", 3, 3) == RET_ALLOW
     assert ask("fcntl", 3, 6) == RET_ERRNO | errno.ENOLCK
     assert ask("fcntl", 3, 1036) == RET_ERRNO | errno.EINVAL  # F_SET_RW_HINT
@@ -101,9 +115,25 @@ def test_arguments_decide():
     assert set(BY_ARGUMENT) | set(seccomp.SOCKETS) == set(ARGUED)
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_referee_is_asked_for_what_the_machine_numbers(machine):
+    column = MACHINES[machine].column
+    program = asking_instructions(MACHINES[machine])
+    for name in ("pipe2", "socket", "socketpair", "accept", "accept4"):
+        assert decision(NAMES[name][column], machine=machine, program=program) == RET_ASK
+    mmap = NAMES["mmap"][column]
+    assert decision(mmap, 0, 0, 0, 0x21, machine=machine, program=program) == RET_ASK
+    assert decision(mmap, 0, 0, 0, 0x22, machine=machine, program=program) == RET_ALLOW
+    assert decision(NAMES["read"][column], machine=machine, program=program) == RET_ALLOW
+    first = instructions(MACHINES[machine], asking=True)
+    assert decision(SECCOMP[column], 1, 8, machine=machine, program=first) == RET_ALLOW
+    assert decision(SECCOMP[column], 1, 8, machine=machine, program=program) == RET_ERRNO | errno.ENOSYS
+
+
+@pytest.mark.parametrize("make", [instructions, asking_instructions])
 @pytest.mark.parametrize("machine", MACHINES.values())
-def test_no_jump_leaves_the_program(machine):
-    program = instructions(machine)
+def test_no_jump_leaves_the_program(machine, make):
+    program = make(machine)
     assert len(program) < 4096
     assert program[-1][0] == seccomp.RET
     for at, (code, yes, no, _) in enumerate(program):

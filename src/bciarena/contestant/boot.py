@@ -27,6 +27,8 @@ def main(text, again=""):
             from .landlock import wall
 
             wall(order["writable"])
+        if order.get("asking"):
+            ask_first(**order["asking"])
         greet(order["fds"])
         os.execv(sys.executable, [sys.executable, "-s", "-c", order["start"], text, "again"])
     os.chdir(order["root"])
@@ -75,6 +77,24 @@ def confine(order):
         nothing = (ctypes.c_uint32 * 6)()  # effective, permitted and inheritable, 64 bits each
         if libc.capset((ctypes.c_uint32 * 2)(0x20080522, 0), nothing):
             raise OSError(ctypes.get_errno(), "the capabilities cannot be given up")
+
+
+def ask_first(fd, call, filter):
+    """Add the filter with which the referee is asked for every pipe, socket and shared page; it gets the listener."""
+    import _socket
+    import base64
+    import ctypes
+
+    raw = base64.b64decode(filter)
+    code = ctypes.create_string_buffer(raw, len(raw))
+    program = (ctypes.c_uint64 * 2)(len(raw) // 8, ctypes.addressof(code))  # struct sock_fprog
+    listener = ctypes.CDLL(None, use_errno=True).syscall(call, 1, 8, program)  # a filter, with a new listener
+    if listener < 0:
+        raise OSError(ctypes.get_errno(), "seccomp: %s" % os.strerror(ctypes.get_errno()))
+    to_referee = _socket.socket(fileno=fd)
+    to_referee.sendmsg([b"l"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, listener.to_bytes(4, sys.byteorder))])
+    os.close(listener)
+    to_referee.close()
 
 
 def greet(fds):

@@ -22,6 +22,7 @@ from bciarena.places import cache_folder
 from bciarena.sandbox import bwrap, nobox, readable
 from bciarena.sandbox.cgroups import NO_GROUP, Group, make_group
 from bciarena.sandbox.copies import own_place
+from bciarena.sandbox.counters import Counted, blur
 from bciarena.sandbox.limits import MIB, Limits
 from bciarena.sandbox.pinning import own_cores, starting_on
 from bciarena.sandbox.places import interpreter_places, without_the_site
@@ -52,12 +53,14 @@ class Box:
     out: Path | None = None
     families: tuple[int, ...] = (UNIX,)
     platform: bool = False  # whether it sees this platform's code: only where the code it runs is ours
+    playing: bool = False  # recordings are played to it: it moves no counter of the machine that others can read
     ranked: bool = False  # an uploaded entry: it shares nothing with other boxes and must have a cgroup
 
     def __post_init__(self) -> None:
         self.group: Group = Group()
         self.process: subprocess.Popen[bytes] | None = None
         self._stack = ExitStack()
+        self.counted: Counted | None = None
 
     def __enter__(self) -> Box:
         return self
@@ -84,10 +87,19 @@ class Box:
             **order,
         }
         begin = self._boxed if self.sandbox == "bwrap" else self._bare
-        command, environment, extra, order["root"] = begin(uid)
+        command, environment, given, order["root"] = begin(uid)
         lib = str(bwrap.LIB) if self.sandbox == "bwrap" else self._library()
         order["start"] = START.format(lib=lib)
         cores = self._stack.enter_context(own_cores(self.limits.cores)) if self.ranked else set()
+        asked: list[int] = []
+        if self.playing and self.sandbox == "bwrap":
+            self.counted = counted = Counted()
+            self._stack.callback(counted.close)
+            order["asking"] = counted.order()
+            asked.append(counted.theirs.fileno())
+            if self.ranked:
+                ran_on = cores or os.sched_getaffinity(0)
+                self._stack.callback(lambda: blur(counted.made, ran_on))
         python = [str(self.interpreter.executable), "-S", "-s", "-c", order["start"], json.dumps(order)]
         try:
             with starting_on(cores):
@@ -98,14 +110,16 @@ class Box:
                     stdin=subprocess.DEVNULL,
                     stdout=stdout,
                     stderr=stderr,
-                    pass_fds=[*fds, *extra],
+                    pass_fds=[*fds, *given, *asked],
                     start_new_session=True,
                 )
         except OSError as error:
             raise Fault(f"{command[0]} cannot be started: {error.strerror}") from error
         finally:
-            for fd in extra:
+            for fd in given:
                 os.close(fd)
+            if self.counted:
+                self.counted.started()
 
     def _boxed(self, uid: int) -> tuple[list[str], dict[str, str], list[int], str]:
         program = shutil.which("bwrap")
@@ -121,7 +135,8 @@ class Box:
         if self.platform:
             shown.append((show(LIBRARY), bwrap.LIB / "bciarena"))
         still = {
-            name: _memory_file(f"arena-{name}", text.encode()) for name, text in bwrap.still_proc(self.limits).items()
+            name: _memory_file(f"arena-{Path(name).name}", text.encode())
+            for name, text in bwrap.still_proc(self.limits, self.playing).items()
         }
         view = bwrap.View(
             package=show(self.package.root),
@@ -129,6 +144,7 @@ class Box:
             hidden=hidden,
             proc=bwrap.proc_names(),
             still=still,
+            playing=self.playing,
             as_root=os.geteuid() == 0,
             limits=self.limits,
             model=show(self.model, own=self.ranked) if self.model else None,
@@ -138,7 +154,7 @@ class Box:
         if self.out and uid:
             os.chown(self.out, uid, uid)
         args = _memory_file("arena-args", "\0".join(bwrap.arguments(view)).encode() + b"\0")
-        rules = _memory_file("arena-seccomp", filter_bytes(self.families))
+        rules = _memory_file("arena-seccomp", filter_bytes(self.families, self.playing))
         self.group = make_group(self.limits)
         self._stack.callback(self.group.close)
         if self.ranked and not self.group.folders:

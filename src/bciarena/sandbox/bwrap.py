@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ LINKS = ("/lib", "/lib64")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 PROC_SHOWN = frozenset({"cpuinfo", "filesystems", "mounts", "self", "thread-self", "version"})
 """What numerical libraries read; everything else in /proc that is not a process is covered."""
+PROCESSES_SHOWN = 1000  # bubblewrap takes 9000 words at most
 ENVIRONMENT = {
     "HOME": "/tmp",
     "LANG": "C.UTF-8",
@@ -60,6 +62,9 @@ class View:
         What the machine's /proc has besides processes.
     still : mapping of name to descriptor
         Files of /proc that are replaced by what can be read from there: the machine's own count what others do.
+    playing : bool
+        Whether recordings are played to it: then /proc holds nothing but still files, because every look at a process
+        in a real one moves a counter of the machine, which a later box could read.
     as_root : bool
         Whether bubblewrap is started by root: then no user namespace is needed, and the first code in the box
         gives up root's identity with the three capabilities that takes, before anything of the entry runs.
@@ -75,6 +80,7 @@ class View:
     data: Path | None = None
     out: Path | None = None
     hidden: Sequence[Path] = ()
+    playing: bool = False
 
 
 def arguments(view: View) -> list[str]:
@@ -103,13 +109,15 @@ def arguments(view: View) -> list[str]:
         args += _cover(str(place), place.is_dir())
     for top in inner:
         args += ["--remount-ro", str(top)]
-    args += _proc(view.proc, view.still)
+    args += _still(view.still) if view.playing else _proc(view.proc, view.still)
     args += ["--size", str(MIB), "--tmpfs", "/dev"]
     for device in DEVICES:  # writable, since a read-only bind could not be opened; the filter protects their times
         args += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        args += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
-    args += ["--symlink", "/proc/self/fd", "/dev/fd", "--dir", "/dev/shm", "--remount-ro", "/dev"]
+    if not view.playing:
+        for number, name in enumerate(("stdin", "stdout", "stderr")):
+            args += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
+        args += ["--symlink", "/proc/self/fd", "/dev/fd"]
+    args += ["--dir", "/dev/shm", "--remount-ro", "/dev"]
     args += _tmpfs("/dev/shm", limits.shm_mib)
     args += ["--size", str(MIB), "--tmpfs", str(ROOT)]
     args += _package(view.package, hidden={"model"} if view.model else set())
@@ -145,18 +153,44 @@ def _cover(place: str, folder: bool) -> list[str]:
     return ["--ro-bind", "/dev/null", place]
 
 
-def still_proc(limits: Limits) -> dict[str, str]:
-    """Contents of /proc that say what the box has, and never change."""
+def still_proc(limits: Limits, playing: bool) -> dict[str, str]:
+    """Contents of /proc that say what the box has, and never change; ``playing``: all that /proc holds."""
     kib = limits.memory_mib * 1024
     memory = {"MemTotal": kib, "MemFree": kib, "MemAvailable": kib, "SwapTotal": 0, "SwapFree": 0}
     memory |= dict.fromkeys(("Buffers", "Cached", "Active", "Inactive", "Shmem", "Slab", "SReclaimable"), 0)
     rows = ["cpu", *(f"cpu{core}" for core in sorted(os.sched_getaffinity(0)))]
     counts = ("intr", "ctxt", "btime", "processes", "procs_running", "procs_blocked")
-    return {
+    still = {
         "meminfo": "".join(f"{name + ':':<16}{value:>8} kB\n" for name, value in memory.items()),
         "stat": "".join(f"{row}{' 0' * 10}\n" for row in rows) + "".join(f"{name} 0\n" for name in counts),
         "uptime": "0.00 0.00\n",
     }
+    if not playing:
+        return still
+    machine = re.sub(r"(?m)^(cpu MHz\s*): .*", r"\1: 0.000", Path("/proc/cpuinfo").read_text("utf-8", "replace"))
+    pages = limits.memory_mib * MIB // os.sysconf("SC_PAGE_SIZE")
+    return still | {
+        "cpuinfo": machine,
+        "filesystems": "nodev\ttmpfs\n",
+        "loadavg": "0.00 0.00 0.00 1/1 2\n",
+        "mounts": "tmpfs / tmpfs ro 0 0\n",
+        "version": Path("/proc/version").read_text("utf-8", "replace"),
+        # psutil, and joblib through it, look these up for processes of their own
+        "self/stat": "2 (python) R 1 2 2" + " 0" * 46 + "\n",
+        "self/statm": f"{pages} 0 0 0 0 0 0\n",
+        "self/status": "Name:\tpython\nPid:\t2\nPPid:\t1\nThreads:\t1\n",
+        "self/cmdline": "python\0",
+    }
+
+
+def _still(still: Mapping[str, int]) -> list[str]:
+    """A /proc that is no real one: a few files, and every process looks the same."""
+    args = ["--perms", "0755", "--size", str(MIB), "--tmpfs", "/proc", "--perms", "0755", "--dir", "/proc/self"]
+    for name, fd in sorted(still.items()):
+        args += ["--perms", "0444", "--ro-bind-data", str(fd), f"/proc/{name}"]
+    for process in range(2, PROCESSES_SHOWN):
+        args += ["--symlink", "self", f"/proc/{process}"]
+    return [*args, "--remount-ro", "/proc"]
 
 
 def _proc(names: Sequence[tuple[str, bool]], still: Mapping[str, int]) -> list[str]:

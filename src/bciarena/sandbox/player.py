@@ -57,7 +57,7 @@ def boxed(
         raise BadInput(f"{model}: no such model folder; arena train writes one")
 
     def player(match: Match) -> End:
-        with Box(package, interpreter, sandbox, limits or Limits(), model, ranked=ranked) as box:
+        with Box(package, interpreter, sandbox, limits or Limits(), model, playing=True, ranked=ranked) as box:
             return _Serving(match, box).run()
 
     return player
@@ -98,6 +98,8 @@ class _Serving:
             )
             self.host.started()
             self.waiting.register(self.host.wake_fd, select.POLLIN)
+            if self.box.counted:
+                self.waiting.register(self.box.counted.fd, select.POLLIN)
             for output in self.outputs:
                 output.started()
                 self.waiting.register(output.read_fd, select.POLLIN)
@@ -183,16 +185,18 @@ class _Serving:
 
     def _sleep(self, seq: int) -> bool:
         """Block until a request comes; False when none will."""
-        words, wake_fd = self.host.words, self.host.wake_fd
+        words, wake_fd, counted = self.host.words, self.host.wake_fd, self.box.counted
         words[page.HOST_ASLEEP] = 1
         alive = True
         while words[page.ASK] == seq:
             if not alive or (time.monotonic() > self.watch_s and not self._look()):
                 return False
             woken = False
-            for fd, _ in self.waiting.poll(page.POLL_MS):
+            for fd, event in self.waiting.poll(page.POLL_MS):
                 if fd == wake_fd:
                     woken, alive = True, self.host.take_wakes()
+                elif counted and fd == counted.fd:
+                    self._answer(fd, event)
                 else:
                     self._listen()
                     if not all(output.open for output in self.outputs if output.read_fd == fd):
@@ -200,6 +204,15 @@ class _Serving:
             alive = alive and (woken or self.box.ended() is None)
         words[page.HOST_ASLEEP] = 0
         return True
+
+    def _answer(self, fd: int, event: int) -> None:
+        """The box asks for a pipe, a socket or a shared page, or nobody in it can ask any more."""
+        assert self.box.counted is not None
+        if not event & select.POLLIN:
+            self.waiting.unregister(fd)
+        elif self.box.counted.answer():
+            self.waiting.unregister(fd)
+            self.waiting.register(self.box.counted.fd, select.POLLIN)
 
     def _listen(self) -> None:
         for output in self.outputs:
@@ -244,7 +257,12 @@ class _Serving:
         """The pipe is closed or the entry reported its end: give the process a moment to exit."""
         until_s = time.monotonic() + 2
         while self.box.ended() is None and time.monotonic() < until_s and self._look():
-            time.sleep(0.002)
+            for fd, event in self.waiting.poll(2):
+                if self.box.counted and fd == self.box.counted.fd:
+                    self._answer(fd, event)
+                else:
+                    self._listen()
+                    time.sleep(0.002)
 
     def _wait_silence(self) -> None:
         """Everything is killed: read what is left until the last process has closed its pipes."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from bciarena.errors import Fault
 from bciarena.sandbox.syscalls import ALLOWED, ARGUED
 
-RET_KILL, RET_ERRNO, RET_ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
+RET_KILL, RET_ERRNO, RET_ASK, RET_ALLOW = 0x80000000, 0x00050000, 0x7FC00000, 0x7FFF0000
 LD, JEQ, JSET, RET = 0x20, 0x15, 0x45, 0x06
 NUMBER_AT, ARCH_AT = 0, 4
 
@@ -28,8 +28,12 @@ class Machine(NamedTuple):
 MACHINES = {"x86_64": Machine(0xC000003E, 0), "aarch64": Machine(0xC00000B7, 1)}
 
 NAMESPACE_FLAGS = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
+CLONE_PIDFD = 0x1000  # its number counts the processes of the whole machine
+MAP_SHARED = 1
 MAP_HUGETLB = 0x40000  # pages from a separate pool that no memory limit counts
 UNIX, INET = 1, 2
+SECCOMP = (317, 277)
+NUMBERED = (57, 71, 76, 77)  # SO_COOKIE, SO_NETNS_COOKIE, SO_PASSPIDFD, SO_PEERPIDFD: numbers of the whole machine
 LOCKS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)  # F_GETLK .. F_OFD_SETLKW, leases, F_NOTIFY: messages between boxes
 DESCRIPTORS = (0, 1, 2, 3, 4, 8, 9, 1030, 1031, 1032, 1034)  # F_DUPFD .. F_SETFL, owner, CLOEXEC, pipe size, seals
 TERMINALS = (0x5401, 0x540F, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS, TIOCGPGRP, TIOCGWINSZ, FIO...
@@ -63,7 +67,11 @@ def _any_bit(index: int, bits: int, then: Instruction) -> list[Instruction]:
 
 
 BY_ARGUMENT: dict[str, list[Instruction]] = {
-    "clone": [*_any_bit(0, NAMESPACE_FLAGS, _refuse(errno.EPERM)), ALLOW],
+    "clone": [
+        *_any_bit(0, NAMESPACE_FLAGS, _refuse(errno.EPERM)),
+        *_any_bit(0, CLONE_PIDFD, _refuse(errno.EINVAL)),
+        ALLOW,
+    ],
     "clone3": [_refuse(errno.ENOSYS)],  # its flags are in memory; the C library falls back to clone
     "mmap": [*_any_bit(3, MAP_HUGETLB, _refuse(errno.ENOMEM)), ALLOW],
     "madvise": [*_one_of(2, ADVICE, ALLOW), _refuse(errno.EINVAL)],
@@ -72,15 +80,22 @@ BY_ARGUMENT: dict[str, list[Instruction]] = {
     "flock": [_refuse(errno.ENOLCK)],
     "ioctl": [*_one_of(1, TERMINALS, ALLOW), _refuse(errno.ENOTTY)],
     "prctl": [*_one_of(0, PROCESS, ALLOW), _refuse(errno.EINVAL)],
-    # Answered but not done: the next box could read a time set on a device node, and copying files sets times.
+    **{name: [*_one_of(2, NUMBERED, _refuse(errno.ENOPROTOOPT)), ALLOW] for name in ("getsockopt", "setsockopt")},
+    # Answered but not done: a pinned match would take its neighbour's core.
+    "sched_setaffinity": [_refuse(0)],
+    # The same: the next box could read a time set on a device node, and copying files sets times.
     **{name: [_refuse(0)] for name in ("utime", "utimes", "futimesat", "utimensat")},
 }
 """What is done with a call whose arguments matter; each list ends in a return."""
 SOCKETS = ("socket", "socketpair")
+ASKED = ("pipe", "pipe2", "socket", "socketpair", "accept", "accept4")
 
 
-def instructions(machine: Machine, families: tuple[int, ...] = (UNIX,)) -> list[Instruction]:
-    """The filter as readable tuples; ``families`` are the kinds of sockets that may be made."""
+def instructions(machine: Machine, families: tuple[int, ...] = (UNIX,), asking: bool = False) -> list[Instruction]:
+    """The filter as readable tuples; ``families`` are the kinds of sockets that may be made.
+
+    ``asking``: its first code may add ``asking_instructions``.
+    """
     program: list[Instruction] = [
         (LD, 0, 0, ARCH_AT),
         (JEQ, 1, 0, machine.audit),
@@ -91,15 +106,45 @@ def instructions(machine: Machine, families: tuple[int, ...] = (UNIX,)) -> list[
     for name, body in (BY_ARGUMENT | dict.fromkeys(SOCKETS, sockets)).items():
         number = ARGUED[name][machine.column]
         program += [(JEQ, 0, len(body), number), *body] if number >= 0 else []
+    if asking:
+        program += [(JEQ, 0, 1, SECCOMP[machine.column]), ALLOW]
     numbers = {numbers[machine.column] for calls in ALLOWED.values() for numbers in calls.values()}
     for number in sorted(numbers - {-1}):
         program += [(JEQ, 0, 1, number), ALLOW]
     return [*program, _refuse(errno.ENOSYS)]  # including x32 calls and everything newer than the table
 
 
-def filter_bytes(families: tuple[int, ...] = (UNIX,)) -> bytes:
-    """The filter for this machine, as the kernel takes it (struct sock_filter)."""
+def asking_instructions(machine: Machine) -> list[Instruction]:
+    """A second filter: what makes something that the machine numbers is asked of the referee (sandbox.counters)."""
+    ask: Instruction = (RET, 0, 0, RET_ASK)
+    program: list[Instruction] = [(LD, 0, 0, NUMBER_AT)]
+    calls = {name: numbers for group in ALLOWED.values() for name, numbers in group.items()} | ARGUED
+    for name in ASKED:
+        if (number := calls[name][machine.column]) >= 0:
+            program += [(JEQ, 0, 1, number), ask]
+    shared = [*_any_bit(3, MAP_SHARED, ask), ALLOW]
+    program += [(JEQ, 0, len(shared), calls["mmap"][machine.column]), *shared]
+    program += [(JEQ, 0, 1, SECCOMP[machine.column]), _refuse(errno.ENOSYS)]
+    return [*program, ALLOW]
+
+
+def filter_bytes(families: tuple[int, ...] = (UNIX,), asking: bool = False) -> bytes:
+    """The filter for this machine, as the kernel takes it."""
+    return _packed(instructions(_this_machine(), families, asking))
+
+
+def asking_bytes() -> bytes:
+    """The second filter for this machine."""
+    return _packed(asking_instructions(_this_machine()))
+
+
+def _this_machine() -> Machine:
     machine = MACHINES.get(platform.machine())
     if machine is None:
         raise Fault(f"the box's seccomp filter knows {' and '.join(MACHINES)}, not {platform.machine()}")
-    return b"".join(struct.pack("<HBBI", *instruction) for instruction in instructions(machine, families))
+    return machine
+
+
+def _packed(program: list[Instruction]) -> bytes:
+    """struct sock_filter, one after another."""
+    return b"".join(struct.pack("<HBBI", *instruction) for instruction in program)

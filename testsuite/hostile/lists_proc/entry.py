@@ -6,8 +6,12 @@ import os
 class Entry:
     def start(self, info):
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-        if len(pids) > 3:
-            print("ESCAPED", pids)
+        for pid in pids:  # stand-ins that all look the same
+            if not os.path.islink("/proc/%d" % pid):
+                print("ESCAPED", pid)
+        for name in ("maps", "fd", "task", "ns", "mountinfo", "fdinfo", "mem", "environ", "../net", "../1"):
+            if os.path.lexists("/proc/self/" + name):
+                print("ESCAPED", name)
         for pid in pids:
             for name in ("environ", "cmdline"):
                 try:

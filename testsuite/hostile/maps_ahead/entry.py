@@ -22,18 +22,16 @@ class Entry:
         yield
 
     def look(self, seen, client):
-        for name in os.listdir("/proc/self/fd"):
-            path = "/proc/self/fd/" + name
+        for fd in range(1024):
             try:
-                size = os.stat(path).st_size
-                with open(path, "rb") as file:
-                    whole = mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ)
+                size = os.fstat(fd).st_size
+                whole = mmap.mmap(fd, size, prot=mmap.PROT_READ)
             except (OSError, ValueError):
                 continue
             values = np.frombuffer(whole, np.float64, size // 8)
             if ((values >= seen) & (values < seen + 100_000)).any():
-                print("ESCAPED", name, size)
-            print("held", os.readlink(path), size)
+                print("ESCAPED", fd, size)
+            print("held", fd, size)
         values = client._full
         print("ESCAPED" if (values[0] >= seen).any() else "held", "client")
         try:
@@ -41,11 +39,14 @@ class Entry:
             print("ESCAPED resize")
         except (OSError, ValueError, SystemError, BufferError) as error:
             print("held resize", type(error).__name__)
-        for name in os.listdir("/proc/self/fd"):
+        for fd in range(1024):
             try:
-                if "memfd" not in os.readlink("/proc/self/fd/" + name):
+                if not os.fstat(fd).st_size:
                     continue
-                os.ftruncate(int(name), 16)  # would kill the referee where it looks
+            except OSError:
+                continue
+            try:
+                os.ftruncate(fd, 16)  # would kill the referee where it looks
                 print("ESCAPED truncate")
             except OSError as error:
                 print("held truncate", error.strerror)
