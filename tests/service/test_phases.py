@@ -494,6 +494,50 @@ def test_what_entries_may_learn_from_is_stored_passed_on_and_not_told(sqlite_tow
     assert town.person("olga").api("PATCH", "/contests/spring/preliminary", json=other).status_code == 422
 
 
+SPEAKS = """
+class Entry:
+    def step(self, packet):
+        print("told by printing", flush=True)
+        self.count = getattr(self, "count", 0) + 1
+        if self.count == 30:
+            raise ValueError("told by raising")
+        return 7_654_321
+"""
+
+
+@pytest.mark.parametrize("output", ["hidden", "shown"])
+def test_what_an_entry_says_of_hidden_recordings_can_be_kept_from_its_team(sqlite_town, tmp_path, output):
+    """Its next version could answer at the first sample what this one found out with care."""
+    town = sqlite_town
+    season(town, {"name": "preliminary", "output": output})
+    ann, olga = town.person("ann"), town.person("olga")
+    team, entry = team_with_entry(ann)
+    version = upload(ann, entry, packed(tmp_path / "p", SPEAKS))
+    run = ann.api("POST", "/submissions", json={"version_id": version, "contest": "spring"}).json()["id"]
+    town.play()
+    pages = [
+        f"/runs/{run}",
+        f"/runs/{run}/state",
+        f"/runs/{run}/logs/stdout.txt",
+        f"/runs/{run}/ledger",
+        f"/teams/{team}",
+    ]
+    calls = [f"/submissions/{run}", f"/submissions/{run}/logs", f"/submissions/{run}/ledger", "/submissions"]
+    secrets = ("told by printing", "told by raising", "7654321", "30 reports", "ms median")
+
+    def told(person) -> list[str]:
+        text = "".join(person.get(path).text for path in pages)
+        text += "".join(person.api("GET", path).text for path in calls)
+        return [one for one in secrets if one in text]
+
+    assert told(olga) != []
+    assert bool(told(ann)) is (output == "shown")
+    seen = ann.api("GET", f"/submissions/{run}").json()
+    assert seen["verdict"] == "crashed"
+    assert bool(seen["reason"]) is (output == "shown")
+    assert ("shown to the organisers only" in ann.get(f"/runs/{run}").text) is (output == "hidden")
+
+
 def test_scores_on_hidden_truth_are_rounded_while_the_phase_lasts(sqlite_town):
     """What 18 exact scores with their blocks told of a small set: the whole truth."""
     town = sqlite_town

@@ -305,7 +305,7 @@ class _Serving:
             at = f" ({where})" if where else ""
             if kind == "MemoryError":
                 return "out_of_memory", f"could get no more memory than {limits.memory_mib} MiB{at}"
-            if phase == "import":
+            if phase == "import" and not self.match.packets:
                 ours = "No module named 'bciarena" in words
                 advice = "; a box shows nothing of the platform: bring what you use in your package" if ours else ""
                 return "import_error", f"cannot be loaded: {words}{at}{advice}"

@@ -221,6 +221,8 @@ class Terms(Strict):
     part of the recordings; where it is given, the rest decides in the end. ``audit``: the phase opens only if leak
     probes stay at chance on its recordings, or on the organiser's written ``waiver``. ``scores``: whether the scores
     on hidden truth are told as they are while the phase lasts, or only as precisely as their intervals allow.
+    ``output``: whether a team sees what its entry printed, raised and reported on hidden recordings, which its next
+    version could use.
     """
 
     admits: Literal["all", "invited", "first"] = "all"
@@ -230,6 +232,7 @@ class Terms(Strict):
     public: Part = Part()
     total_limit: Annotated[int, Field(ge=0, le=100_000)] = 0
     scores: Literal["rounded", "exact"] = "rounded"
+    output: Literal["shown", "hidden"] = "shown"
     audit: bool = False
     waiver: str = Field(default="", max_length=2000)
     calibration: Calibration = Calibration()

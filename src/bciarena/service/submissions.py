@@ -278,15 +278,23 @@ def sees_truth(account: Account | None, submission: Submission) -> bool:
     return not submission.phase.hidden_data or may_manage(account, submission.phase.contest)
 
 
-def sees_logs(account: Account | None, submission: Submission) -> bool:
-    """Whether what an entry printed may be shown: one that has learnt from hidden recordings could speak of them."""
-    learns = terms_of(submission.phase).calibration.mode != "none"
-    return sees_truth(account, submission) or not learns
+def sees_output(account: Account | None, submission: Submission) -> bool:
+    """Whether all that an entry itself chooses may be shown: what it printed, raised and reported, how fast it was.
+
+    One that has learnt from hidden recordings could speak of them; where the organiser says so, none may speak.
+    """
+    terms = terms_of(submission.phase)
+    quiet = terms.output == "hidden" or terms.calibration.mode != "none"
+    return sees_truth(account, submission) or not quiet
 
 
 def current_result(session: Session, submission: Submission) -> Result | None:
     query = select(Result).where(Result.submission_id == submission.id, Result.current)
     return session.scalar(query.order_by(Result.id.desc()))
+
+
+BEFORE = ("import_error", "invalid_entry")
+"""Verdicts on what was not played at all: their reasons tell nothing about the recordings."""
 
 
 class Seen(NamedTuple):
@@ -307,7 +315,12 @@ def seen_of(session: Session, account: Account | None, submission: Submission, j
     phase = submission.phase
     full = may_manage(account, phase.contest)
     told, partial = parts.shown(phase, result, full), parts.partial(phase, full) or parts.rounds(phase, full)
-    return Seen(status_of(session, job, told, partial), told, partial)
+    status = status_of(session, job, told, partial)
+    if not sees_output(account, submission):
+        status.progress = {}
+        if status.verdict not in BEFORE:
+            status.reason = ""
+    return Seen(status, told, partial)
 
 
 def managed_submission(session: Session, account: Account, submission_id: int) -> Submission:

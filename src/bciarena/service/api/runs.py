@@ -93,6 +93,7 @@ def _entry(entry: Entry) -> EntryOut:
 
 def _submission(call: Caller, run: Submission) -> SubmissionOut:
     status, result, _ = submissions.seen(call.session, call.account, run)
+    speaks = submissions.sees_output(call.account, run)
     return SubmissionOut(
         id=run.id,
         contest=run.phase.contest.slug,
@@ -113,7 +114,7 @@ def _submission(call: Caller, run: Submission) -> SubmissionOut:
         blocks=result.block_rows if result else [],
         ranked=result.ranked if result else None,
         disqualified=run.disqualified,
-        summary=summary(result.tally) if result and result.tally else "",
+        summary=summary(result.tally) if result and result.tally and speaks else "",
         created_at=run.created_at,
     )
 
@@ -208,7 +209,7 @@ TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {}}}}
 @router.get("/submissions/{submission_id}/logs", summary="What the entry printed (the end of it)", responses=TEXT)
 def logs(submission_id: Id, call: Caller = allow("run")) -> PlainTextResponse:
     run = submissions.readable_submission(call, submission_id)
-    if not submissions.sees_logs(call.account, run):
+    if not submissions.sees_output(call.account, run):
         raise not_found()
     found = logs_of(call.site, submissions.current_result(call.session, run))
     return PlainTextResponse("".join(f"--- {name}\n{text}\n" for name, text in found))
@@ -221,6 +222,6 @@ LINES: dict[int | str, dict[str, Any]] = {200: {"content": {"application/x-ndjso
 def ledger(submission_id: Id, call: Caller = allow("run")) -> Response:
     run = submissions.readable_submission(call, submission_id)
     result = submissions.current_result(call.session, run)
-    if result is None or not result.run:
+    if result is None or not result.run or not submissions.sees_output(call.account, run):
         raise not_found()
     return Response(call.site.storage.read(result.run, LEDGER), media_type="application/x-ndjson")

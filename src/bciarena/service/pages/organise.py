@@ -212,7 +212,9 @@ def change(slug: str, name: str, page: Page = may("manage")) -> Response:
         raise Refused(422, "refused.field", name="counts")
     try:
         limits = _granted(page).model_dump(exclude_defaults=True)
-        kept = {name: phase.terms[name] for name in ("calibration", "scores") if name in phase.terms}  # not on the form
+        kept = {
+            name: phase.terms[name] for name in ("calibration", "scores", "output") if name in phase.terms
+        }  # not on the form
         terms = checked(Terms, _terms_values(page) | kept, phase.name).kept()
     except BadInput as error:
         return _contest(page, contest, str(error), 422)

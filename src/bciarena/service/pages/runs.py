@@ -45,6 +45,7 @@ def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
     partial_only = parts.partial(run.phase, manages)
     score, played_under = _score(page.site, result) if result and not partial_only else ({}, "")
     truth = submissions.sees_truth(page.account, run)
+    speaks = submissions.sees_output(page.account, run)
     trials: list[dict[str, Any]] = score.get("trials", [])
     blocks = result.block_rows if result else []
     book = find_rulebook(contest.rulebook)
@@ -68,12 +69,15 @@ def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
         trials=trials[:TRIALS_SHOWN] if truth else None,
         trial_count=len(trials),
         ribbons=figures.ribbons(trials)[:RIBBONS_SHOWN] if truth else [],
-        notes=said(score.get("notes", [])[:50], page.lang, book) if truth or _marks_trials(contest.rulebook) else [],
+        notes=said(score.get("notes", [])[:50], page.lang, book)
+        if truth or (speaks and _marks_trials(contest.rulebook))
+        else [],
         answer_name=lambda text: answers.get(str(text), text),
         has_package=run.version.size > 0 and submissions.owns(page.session, page.account, run),
-        logs=logs_of(page.site, result) if submissions.sees_logs(page.account, run) else [],
-        explained=explained(result.tally)[page.lang] if result and result.tally else "",
-        timing=(page.session.get_one(Job, result.job_id).result or {}).get("timing", {}) if result else {},
+        logs=logs_of(page.site, result) if speaks else [],
+        speaks=speaks,
+        explained=explained(result.tally)[page.lang] if result and result.tally and speaks else "",
+        timing=(page.session.get_one(Job, result.job_id).result or {}).get("timing", {}) if result and speaks else {},
         played_under="" if result and played_under == result.rulebook else played_under,
         has_report=bool(result and result.run and truth),
         can_cancel=job.state not in ENDED and submissions.owns(page.session, page.account, run),
@@ -145,7 +149,9 @@ def _stored(page: Page, run_id: int) -> tuple[Submission, Result]:
 
 @router.get("/runs/{run_id}/ledger")
 def ledger(run_id: Id, page: Page = may("run")) -> Response:
-    _, result = _stored(page, run_id)
+    run, result = _stored(page, run_id)
+    if not submissions.sees_output(page.account, run):
+        raise not_found()
     content = page.site.storage.read(str(result.run), LEDGER)
     name = f'attachment; filename="run-{run_id}-ledger.jsonl"'
     return Response(content, media_type="application/x-ndjson", headers={"content-disposition": name})
@@ -178,7 +184,7 @@ def package(run_id: Id, page: Page = may("team")) -> Response:
 def whole_log(run_id: Id, name: str, page: Page = may("run")) -> Response:
     """All that the entry printed, as far as it was kept."""
     run, result = _stored(page, run_id)
-    if not submissions.sees_logs(page.account, run):
+    if not submissions.sees_output(page.account, run):
         raise not_found()
     if name not in LOGS or not page.site.storage.files(str(result.run)).get(name):
         raise not_found()
