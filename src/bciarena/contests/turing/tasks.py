@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bciarena.contests.turing.rules import BEHAVIOURS
+from bciarena.contests.turing.soccer import tasks_for
 from bciarena.decoders.evidence import softmax
 
 Floats = NDArray[np.float64]
@@ -22,11 +24,27 @@ TASKS = 7
 MOTOR = (0, 1, 6)
 """Places of the motor model's classes among the tasks."""
 FLICKER = slice(2, 6)
+PULL = 0.03
+
+
+def prior(behaviour: int) -> Floats:
+    """Probability of each task (7,) when the robots' behaviour is known; all alike for one outside Table 2.
+
+    The text: one of the two robots is drawn at random for the subject, and the task follows from what that robot does.
+    How the task is drawn among those it does not say; here they are equally likely.
+    """
+    if behaviour not in BEHAVIOURS:
+        return np.full(TASKS, 1 / TASKS)
+    found = np.zeros(TASKS)
+    for robot in (1, 2):
+        options = tasks_for(behaviour, robot)
+        found[np.array(options) - 1] += 0.5 / len(options)
+    return found
 
 
 @dataclass(frozen=True)
 class TaskWeights:
-    """How much weight each kind of evidence gets.
+    """How much weight each kind of evidence gets; the defaults are about what suits six simulated people best.
 
     Parameters
     ----------
@@ -43,12 +61,12 @@ class TaskWeights:
         Share of flicker trials that look like none. It keeps one missing response from ruling a flicker out.
     """
 
-    motor: float = 1.0
-    seen: float = 1.0
-    which: float = 0.5
-    offset: float = 12.0
-    drift: float = 18.0
-    lapse: float = 0.05
+    motor: float = 0.95
+    seen: float = 1.05
+    which: float = 1.2
+    offset: float = 10.4
+    drift: float = 11.2
+    lapse: float = 0.058
 
     def posterior(self, motor: ArrayLike, flicker: ArrayLike, possible: ArrayLike, used_s: ArrayLike) -> Floats:
         """Posterior over the tasks.
@@ -59,8 +77,9 @@ class TaskWeights:
             Probabilities of left, right and idle under equal priors.
         flicker : array, shape (..., 4)
             Log-likelihood ratios against no flicker.
-        possible : array of bool, shape (..., 7)
-            Tasks that the robots' behaviour allows, a flicker among them.
+        possible : array, shape (..., 7)
+            Prior of the tasks, or whether each is possible: zero where the robots' behaviour does not allow it, a
+            flicker among those it allows.
         used_s : array, shape (...)
             Seconds of data used.
 
@@ -69,7 +88,8 @@ class TaskWeights:
         array, shape (..., 7)
             Zero where not possible.
         """
-        allowed = np.asarray(possible, dtype=bool)
+        before = np.asarray(possible, dtype=float)
+        allowed = before > 0
         ratios = np.where(allowed[..., FLICKER], flicker, -np.inf)
         best = ratios.max(axis=-1, keepdims=True)
         logs = np.empty(allowed.shape)
@@ -77,7 +97,7 @@ class TaskWeights:
         looked = self.seen * above + self.which * (np.asarray(flicker) - best)
         logs[..., FLICKER] = np.logaddexp(np.log1p(-self.lapse) + looked, np.log(self.lapse))
         logs[..., MOTOR] = self.motor * np.log(np.maximum(3 * np.asarray(motor, dtype=float), 1e-6))
-        return softmax(np.where(allowed, logs, -np.inf))
+        return softmax(np.where(allowed, logs + np.log(np.where(allowed, before, 1.0)), -np.inf))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers for JSON."""
@@ -85,28 +105,29 @@ class TaskWeights:
 
 
 def fit_weights(
-    motor: Floats, flicker: Floats, possible: NDArray[np.bool_], truth: NDArray[np.int64], times_s: Floats
+    motor: Floats, flicker: Floats, possible: ArrayLike, truth: NDArray[np.int64], times_s: Floats
 ) -> TaskWeights:
     """Weights with the best mean log-posterior of the truth over trials and times.
 
     Parameters
     ----------
     motor, flicker : arrays, shape (trials, times, 3), (trials, times, 4)
-    possible : array of bool, shape (trials, 7)
+    possible : array, shape (trials, 7)
+        As for :meth:`TaskWeights.posterior`.
     truth : array of int, shape (trials,)
         Places among the tasks, 0 to 6.
     times_s : array, shape (times,)
     """
     from scipy.optimize import minimize
 
-    allowed = np.broadcast_to(possible[:, None], (*motor.shape[:2], TASKS))
+    allowed = np.broadcast_to(np.asarray(possible)[:, None], (*motor.shape[:2], TASKS))
     used_s = np.broadcast_to(times_s, motor.shape[:2])
     rows = np.arange(len(truth))
 
     def loss(steps: Floats) -> float:
         right = _weights(steps).posterior(motor, flicker, allowed, used_s)[rows, :, truth]
         # A penalty for leaving the default weights: few trials should not overturn them.
-        return float(-np.log(np.maximum(right, 1e-9)).mean() + 0.002 * np.sum(steps**2))
+        return float(-np.log(np.maximum(right, 1e-9)).mean() + PULL * np.sum(steps**2))
 
     options = {"maxiter": 500, "xatol": 0.01, "fatol": 1e-5}
     return _weights(minimize(loss, np.zeros(6), method="Nelder-Mead", options=options).x)

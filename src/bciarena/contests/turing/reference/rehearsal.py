@@ -7,11 +7,12 @@ imagery model was not trained on, and the flicker decoder goes through the block
 
 import numpy as np
 
+from bciarena.contests.turing.blocks import learn_patience
 from bciarena.contests.turing.protocol import task_step
 from bciarena.contests.turing.rules import BEHAVIOURS, SSVEP_HZ
-from bciarena.contests.turing.tasks import TASKS, TaskWeights, fit_weights
+from bciarena.contests.turing.soccer import play_block
+from bciarena.contests.turing.tasks import TASKS, TaskWeights, fit_weights, prior
 from bciarena.decoders.phase_locked import PhaseLockedFlicker
-from bciarena.decoders.stopping import Target, fit_policy
 from bciarena.protocol.timeline import Script
 from bciarena.simulator.evoked import evoked, maps
 from bciarena.simulator.head import electrodes
@@ -21,14 +22,16 @@ RATE, PACKET_N, TASK_S = 250, 10, 5.0
 OCCIPITAL = [42, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58]
 NAMES = ("Pz", "POz", "PO3", "PO4", "PO5", "PO6", "PO7", "PO8", "Oz", "O1", "O2")
 REFERENCE = "CPz"
-TIMES = (*range(12, 123, 6), 123)  # packets: 0.48 s to 4.92 s
-BLOCKS = 3  # of each person: enough to learn from, and training stays short
+TIMES = (*range(9, 30, 3), *range(30, 123, 6), 123)  # packets: 0.36 s to 4.92 s
+BLOCKS = 4  # of each person: enough to learn from, and training stays short
+GAMES = 60
+LEAN = 40  # trials of everyone in what is expected of a person
 SURE = 0.95
 IDLE = 7
 
 
 def rehearse(people, motor, seed=2026):
-    """Weights and policy.
+    """Weights of the evidence, patience, and how each person does at each price of a right answer.
 
     Parameters
     ----------
@@ -38,47 +41,69 @@ def rehearse(people, motor, seed=2026):
         (person, block, "imagery" or "idle") -> left-out probabilities (trials, TIMES, 3) in the order of the onsets.
     """
     rng = np.random.default_rng(seed)
-    kept = [[], [], [], []]
+    draw = _behaviours(rng)
+    kept = [[], [], [], [], []]
     for person, blocks in people.items():
         made_up = draw_person(seed, "rehearsal", person)
         flicker = PhaseLockedFlicker([SSVEP_HZ[task] for task in sorted(SSVEP_HZ)], RATE, len(OCCIPITAL))
         for number, block in enumerate(blocks[:BLOCKS]):
-            plan = _plan(block, lambda kind, p=person, n=number: motor(p, n, kind), rng)
+            plan = _plan(block, lambda kind, p=person, n=number: motor(p, n, kind), draw, rng)
             for trial, evidence in _play(block[0], plan, flicker, made_up, rng):
-                for column, value in zip(
-                    kept,
-                    (trial["motor"], evidence, trial["possible"], trial["task"] - 1),
-                    strict=True,
-                ):
+                values = (trial["motor"], evidence, trial["prior"], trial["task"] - 1, person)
+                for column, value in zip(kept, values, strict=True):
                     column.append(value)
-    motors, flickers, possible, truth = (np.array(column) for column in kept)
+    motors, flickers, priors, truth, who = (np.array(column) for column in kept)
     times_s = np.array(TIMES) * PACKET_N / RATE
-    weights = fit_weights(motors, flickers, possible, truth, times_s)
-    allowed = np.broadcast_to(possible[:, None], (*motors.shape[:2], TASKS))
-    posteriors = weights.posterior(motors, flickers, allowed, np.broadcast_to(times_s, motors.shape[:2]))
-    # Everyone together: single people have too few trials to tell on which side of the 80 % limit they are.
-    policy = fit_policy(posteriors, truth, times_s, Target())
-    answer, length_s = policy.play(posteriors, times_s)
-    return weights, policy, float(np.mean(answer == truth)), float(length_s.mean())
+    weights = fit_weights(motors, flickers, priors, truth, times_s)
+    before = np.broadcast_to(priors[:, None], (*motors.shape[:2], TASKS))
+    posteriors = weights.posterior(motors, flickers, before, np.broadcast_to(times_s, motors.shape[:2]))
+    patience = learn_patience(posteriors, truth, times_s.tolist())
+    return weights, patience, _ways(patience, posteriors, truth, who)
 
 
-def _plan(block, motor, rng):
-    """Trials of a block in order: a third of the imagery, the idle stretches, and flickers where nothing was learnt."""
+def _ways(patience, posteriors, truth, who):
+    """Person (0: a stranger) -> share right and mean seconds at each price, leaning on everyone's.
+
+    Half of the share right is counted, half is what the posterior believes: few trials count badly.
+    """
+    played = [patience.play(posteriors, price) for price in patience.prices_s]
+    rows = np.arange(len(truth))
+    moments = [np.searchsorted(patience.times_s, seconds) for _, seconds in played]
+    believed = np.array([posteriors[rows, at].max(axis=-1) for at in moments])
+    hit = np.array([answer == truth for answer, _ in played])
+    sure, seconds = 0.5 * (believed + hit), np.array([seconds for _, seconds in played])
+    ways = {0: (sure.mean(axis=1), seconds.mean(axis=1))}
+    for n in np.unique(who).tolist():
+        mine = who == n
+        share = mine.sum() / (mine.sum() + LEAN)
+        own = (sure[:, mine].mean(axis=1), seconds[:, mine].mean(axis=1))
+        ways[n] = tuple(share * part + (1 - share) * usual for part, usual in zip(own, ways[0], strict=True))
+    return {n: {"accuracy": a.tolist(), "length_s": t.tolist()} for n, (a, t) in ways.items()}
+
+
+def _behaviours(rng):
+    """Behaviour codes and how often they come with each task: some blocks of soccer are played."""
+    joint = np.zeros((max(BEHAVIOURS) + 1, TASKS))
+    for trial in (trial for _ in range(GAMES) for trials in play_block(rng) for trial in trials):
+        joint[trial.behaviour] += prior(trial.behaviour)
+    return joint
+
+
+def _plan(block, motor, joint, rng):
+    """Trials of a block in order, tasks about as often as in a match: some imagery, most idle, flickers elsewhere."""
     _, onsets, tasks, idle, spare = block
-    plan = []
-    for i in range(0, len(onsets), 3):
-        plan.append({"at": onsets[i], "task": int(tasks[i]), "motor": motor("imagery")[i]})
-    resting = motor("idle")
-    plan += [{"at": at, "task": IDLE, "motor": resting[i]} for i, at in enumerate(idle)]
-    for at in spare:
-        behaviour = rng.choice(list(BEHAVIOURS))
-        task = int(rng.choice([task for task in BEHAVIOURS[behaviour][2] if task in SSVEP_HZ]))
-        plan.append({"at": at, "task": task, "motor": resting[rng.integers(len(resting))], "behaviour": behaviour})
+    resting, imagined = motor("idle"), motor("imagery")
+    plan = [{"at": at, "task": None, "motor": resting[rng.integers(len(resting))]} for at in spare]
+    share = joint.sum(axis=0) / joint[:, 2:6].sum()  # trials of each task for one flicker
+    few = rng.permutation(len(onsets))[: round(len(spare) * share[:2].sum())]
+    plan += [{"at": onsets[i], "task": int(tasks[i]), "motor": imagined[i]} for i in few]
+    few = rng.permutation(len(idle))[: round(len(spare) * share[IDLE - 1])]
+    plan += [{"at": idle[i], "task": IDLE, "motor": resting[i]} for i in few]
     for trial in plan:
-        if "behaviour" not in trial:
-            trial["behaviour"] = rng.choice([code for code, row in BEHAVIOURS.items() if trial["task"] in row[2]])
-        allowed = BEHAVIOURS[int(trial["behaviour"])][2]
-        trial["possible"] = np.isin(np.arange(1, TASKS + 1), allowed)
+        if trial["task"] is None:
+            trial["task"] = int(rng.choice(list(SSVEP_HZ), p=joint[:, 2:6].sum(axis=0) / joint[:, 2:6].sum()))
+        column = joint[:, trial["task"] - 1]
+        trial["prior"] = prior(int(rng.choice(len(column), p=column / column.sum())))
     return sorted(plan, key=lambda trial: trial["at"])
 
 
@@ -93,16 +118,15 @@ def _play(eeg, plan, flicker, made_up, rng):
     for trial in plan:
         start = (int(trial["at"]) // PACKET_N + 1) * PACKET_N
         while at < start:
-            flicker.push(stream[:, at : at + PACKET_N])
-            at += PACKET_N
+            flicker.push(stream[:, at : min(at + RATE, start)])
+            at = min(at + RATE, start)
         flicker.start(int(trial["at"]))
         evidence = []
-        for packet in range(1, max(TIMES) + 1):
-            flicker.push(stream[:, at : at + PACKET_N])
-            at += PACKET_N
-            if packet in TIMES:
-                evidence.append(flicker.evidence())
-        posterior = weights.posterior(trial["motor"][-1], evidence[-1], trial["possible"], TASK_S)
+        for packets in np.diff([0, *TIMES]):
+            flicker.push(stream[:, at : at + packets * PACKET_N])
+            at += int(packets) * PACKET_N
+            evidence.append(flicker.evidence())
+        posterior = weights.posterior(trial["motor"][-1], evidence[-1], trial["prior"], TASK_S)
         best = int(np.argmax(posterior)) + 1
         if best in SSVEP_HZ and posterior[best - 1] > SURE:
             flicker.learn(best - min(SSVEP_HZ))

@@ -7,19 +7,16 @@ import json
 from pathlib import Path
 
 import numpy as np
+from rehearsal import TASK_S, rehearse
 from rehearsal import TIMES as ANSWERS
-from rehearsal import rehearse
 
-from bciarena.decoders.motor import MotorSetup
-from bciarena.decoders.motor_model import MotorModel, TrainingBlock
-from bciarena.decoders.stopping import Target
+from bciarena.contests.turing.blocks import PRICES_S
+from bciarena.contests.turing.hands import REST_AFTER_S, TIMES, HandsBlock, HandsModel
 from bciarena.errors import BadInput
 from bciarena.recording import open_recording
 
 RATE = 250
 PACKET_N = 10
-SCALP = tuple(range(59))
-TIMES = (*range(25, 113, 12), 123)
 LEFT, RIGHT, IDLE = 1, 2, 7
 TRIAL_END = 241
 
@@ -31,39 +28,43 @@ def train(data: str, out: str) -> None:
         at, labels, spare = trials(block.trigger)
         starts = (at // PACKET_N + 1) * PACKET_N
         inside = (starts + max(TIMES) * PACKET_N <= block.samples) & (starts >= 10 * PACKET_N)
-        labelled = TrainingBlock(np.asarray(block.eeg), starts[inside], labels[inside])
-        if not np.isin([LEFT, RIGHT], labelled.labels).all():
+        at, labels = at[inside], labels[inside]
+        eeg = np.asarray(block.eeg)
+        labelled = HandsBlock(eeg, starts[inside], labels, rest(block.trigger))
+        if not np.isin([LEFT, RIGHT], labels).all() or not len(labelled.rest_n):
             raise BadInput(f"{block.source}: no left and right imagery (task codes 1 and 2); is this a training block?")
         people.setdefault(number, []).append(labelled)
-        at, labels = at[inside], labels[inside]
         spare = spare[spare + 6 * RATE < block.samples]
         idle = labels == IDLE
-        parts.setdefault(number, []).append((labelled.eeg, at[~idle], labels[~idle], at[idle], spare))
-    setup = MotorSetup(rate=RATE, packet_n=PACKET_N, rows=SCALP, times=TIMES, slow_n=1)
-    # Idle samples are between trials and follow no cue, so potentials evoked by the cue would distinguish them for
-    # the wrong reason: only band power is used.
-    model = MotorModel(setup, Target()).fit(people)
-    model.per_class_ = []  # the classes of a match's block are not balanced
+        parts.setdefault(number, []).append((eeg, at[~idle], labels[~idle], at[idle], spare))
+    model = HandsModel().fit(people)
     model.save(out)
-    told = model.expected_
-    print(
-        f"{len(people)} people; left, right or idle on blocks left out: accuracy {told['accuracy']:.2f} "
-        f"after {told['mean_length_s']:.2f} s",
-        flush=True,
-    )
+    print(f"{len(people)} people; left, right or idle on blocks left out: accuracy {model.accuracy_:.2f}", flush=True)
     held = np.searchsorted(TIMES, ANSWERS, "right") - 1  # the last look at imagery before each possible answer
 
     def motor(person, block, kind):
-        found = model.left_out_[person, block][
-            people[person][block].labels == IDLE if kind == "idle" else people[person][block].labels != IDLE
-        ]
+        labels = people[person][block].labels
+        found = model.left_out_[person, block][labels == IDLE if kind == "idle" else labels != IDLE]
         equal = np.full((len(found), 1, 3), 1 / 3)
         return np.concatenate([equal, found], axis=1)[:, held + 1]
 
-    weights, policy, accuracy, length_s = rehearse(parts, motor)
-    plain = {"weights": weights.to_dict(), "policy": policy.to_dict(), "packets": ANSWERS}
-    (Path(out) / "turing.json").write_text(json.dumps(plain, indent=1), "utf-8")
-    print(f"rehearsed with simulated flickers: accuracy {accuracy:.2f} after {length_s:.2f} s")
+    weights, patience, ways = rehearse(parts, motor)
+    plain = {"weights": weights.to_dict(), "patience": patience.to_dict(), "ways": ways, "packets": ANSWERS}
+    (Path(out) / "turing.json").write_text(json.dumps(plain), "utf-8")
+    for price in (1, 4):
+        at = PRICES_S.index(price)
+        print(
+            f"rehearsed with simulated flickers, a right answer worth {price} s: "
+            f"accuracy {ways[0]['accuracy'][at]:.2f} after {ways[0]['length_s'][at]:.2f} s"
+        )
+
+
+def rest(codes):
+    """Stretches outside the tasks, first and end sample of each: from 1.5 s after a task until the next."""
+    codes = np.asarray(codes)
+    onsets = np.flatnonzero((codes > 0) & (codes < 128))
+    ends = onsets[:-1] + round((TASK_S + REST_AFTER_S) * RATE)
+    return np.stack([ends, onsets[1:]], axis=1)[ends + RATE < onsets[1:]]
 
 
 def trials(codes):
