@@ -46,7 +46,7 @@ def lengths() -> Floats:
     for rounds in range(ROUNDS[0], ROUNDS[1] + 1):
         for each in product(sizes, repeat=rounds):
             found[sum(each)] += 1 / len(sizes) ** rounds
-    return found / found.sum()
+    return np.asarray(found / found.sum())
 
 
 def target(trials: int) -> int:

@@ -94,7 +94,7 @@ class HandsModel:
         self.accuracy_ = float(np.mean(self.classes_[told[:, -1].argmax(axis=1)] == y))
         self.people_ = {n: _person(rest[n], turn[n], mean[n], [fit.weights(n) for fit in fits]) for n in people}
         usual = [np.mean(list(part.values()), axis=0) for part in (rest, turn, mean)]
-        self.people_[STRANGER] = _person(*usual, [fit.weights() for fit in fits])
+        self.people_[STRANGER] = _person(usual[0], usual[1], usual[2], [fit.weights() for fit in fits])
         return self
 
     def save(self, folder: str | Path) -> None:
