@@ -11,14 +11,14 @@ FAST := $(addprefix tests/,referee stream wire recording contestant importing pr
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test test-fast setup setup-dev programs lint format bench chaos lock wheel wheelhouse sbom clean help
+.PHONY: run test test-fast setup setup-dev programs lint format bench chaos docs notebooks lock wheel wheelhouse sbom clean help
 
 help:
 	@echo "make run     build the demo contest and serve it on http://127.0.0.1:8000"
 	@echo "make test    set up what the tests need and run them all"
 	@echo "make setup   only the environment in .venv (command: .venv/bin/arena)"
 	@echo "make test-fast   rules, referee, stream, wire and readers: what needs no other program, within a minute"
-	@echo "make lint | format | bench | chaos | lock | wheel | wheelhouse | sbom | clean"
+	@echo "make lint | format | bench | chaos | docs | notebooks | lock | wheel | wheelhouse | sbom | clean"
 
 # The first Python that is new enough.
 $(BIN)/python:
@@ -31,7 +31,7 @@ $(BIN)/python:
 $(VENV)/.setup: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "Installing BCI Arena into $(VENV) (first time: two or three minutes)"
 	@$(BIN)/python -m pip install --disable-pip-version-check -q -U pip
-	@$(BIN)/python -m pip install --disable-pip-version-check -c requirements.lock -e '.[all]' 2>&1 | grep --line-buffered -E '^(Collecting|Installing|Successfully|ERROR)' | cut -c1-100; exit $${PIPESTATUS[0]}
+	@$(BIN)/python -m pip install --disable-pip-version-check -c requirements.lock -e '.[all,docs]' 2>&1 | grep --line-buffered -E '^(Collecting|Installing|Successfully|ERROR)' | cut -c1-100; exit $${PIPESTATUS[0]}
 	@touch $@
 
 $(VENV)/.setup-$(EXTRAS): $(VENV)/.setup
@@ -39,10 +39,22 @@ $(VENV)/.setup-$(EXTRAS): $(VENV)/.setup
 	@$(BIN)/python -m pip install --disable-pip-version-check -c requirements.lock -e '.[$(EXTRAS)]' 2>&1 | grep --line-buffered -E '^(Collecting|Installing|Successfully|ERROR)' | cut -c1-100; exit $${PIPESTATUS[0]}
 	@touch $@
 
-setup: $(VENV)/.setup
+# The handbook (/docs on the site) is built into the package: wheels carry it.
+HANDBOOK := src/bciarena/handbook/zh/index.html
+$(HANDBOOK): $(VENV)/.setup mkdocs.yml mkdocs.zh.yml $(shell find docs scripts/handbook -type f ! -name '*.pyc') $(wildcard *.md)
+	@echo "Building the handbook"
+	@$(BIN)/python scripts/handbook/build.py
+
+docs: $(HANDBOOK)
+
+setup: $(VENV)/.setup $(HANDBOOK)
 	@echo "Ready: $(BIN)/arena --help"
 
 setup-dev: $(VENV)/.setup-$(EXTRAS)
+
+# Plays the notebooks of docs/gallery again and keeps what they show.
+notebooks: setup-dev
+	@$(BIN)/python scripts/handbook/notebooks.py docs/gallery/*.ipynb
 
 # Only where it can be done without asking: root and apt-get.
 programs:
@@ -89,7 +101,7 @@ lock: | $(BIN)/python
 	@$(BIN)/python -m pip install --disable-pip-version-check -q uv
 	@$(BIN)/uv pip compile -q --universal --upgrade --no-header --no-annotate --python-version 3.11 --all-extras pyproject.toml -o requirements.lock
 
-wheel: | $(BIN)/python
+wheel: $(HANDBOOK) | $(BIN)/python
 	@$(BIN)/python -m pip install --disable-pip-version-check -q build
 	@$(BIN)/python -m build -q --outdir dist . && ls dist
 
@@ -105,5 +117,5 @@ sbom: setup
 	@echo dist/bciarena.cdx.json
 
 clean:
-	rm -rf $(VENV) build dist wheelhouse demo test-output .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf $(VENV) build dist wheelhouse demo src/bciarena/handbook test-output .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

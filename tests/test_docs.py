@@ -13,7 +13,9 @@ import typer.main
 from bciarena.cli import build
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+MADE = {ROOT / "docs" / "reference" / f"{name}.md" for name in ("commands", "verdicts", "schemas", "http", "python")}
+"""Pages of the handbook that are made from the code when it is built."""
 COMMAND = re.compile(r"(?:^|[`\s|])arena ([a-z][^`\n|]*)")
 
 
@@ -48,10 +50,11 @@ def test_documented_commands_and_options_exist(page, words, commands):
             assert option in known, f"{page}: arena {verb} has no {option}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
-        assert (page.parent / target).exists(), f"{page.name}: {target}"
+        place = (page.parent / target).resolve()
+        assert place.exists() or place in MADE, f"{page.name}: {target}"
 
 
 @pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
@@ -101,3 +104,18 @@ def test_both_readmes_show_the_same_commands():
         return [line.split("#")[0].replace(" --language zh", "").strip() for line in block.splitlines()]
 
     assert shown("README.md") == shown("README.zh.md")
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.zh.md")), ids=lambda p: p.stem)
+def test_both_languages_show_the_same_examples(page):
+    def shown(path):
+        blocks = re.findall(r"```(\w+)\n(.*?)```", path.read_text("utf-8"), re.S)
+        return [(kind, [line.split("  #")[0].rstrip() for line in text.splitlines()]) for kind, text in blocks]
+
+    assert shown(page) == shown(page.with_name(page.name.replace(".zh.md", ".md")))
+
+
+def test_all_of_starts_how_tos_and_explanations_is_in_chinese():
+    for part in ("start", "howto", "explain"):
+        for page in (ROOT / "docs" / part).glob("[!.]*.md"):
+            assert page.name.endswith(".zh.md") or page.with_suffix(".zh.md").exists(), page

@@ -1,16 +1,45 @@
-"""The API's documentation as a page of ours: nothing is loaded from elsewhere."""
+"""The handbook, and the API's calls as a page of ours: nothing is loaded from elsewhere."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import HTMLResponse
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
+import bciarena
 from bciarena.service.page import Page, may
+from bciarena.service.refusals import Refused, not_found
+from bciarena.service.site import language_of
 
 router = APIRouter()
+HANDBOOK = Path(bciarena.__file__).parent / "handbook"
+"""Part of every wheel; in a checkout `make setup` or `make docs` builds it."""
+HOUR_S = 3600
+
+
+@router.get("/docs")
+@router.get("/docs/")
+def handbook(page: Page = may("look")) -> RedirectResponse:
+    return RedirectResponse(f"/docs/{language_of(page.request)}/index.html")
+
+
+@router.get("/docs/{place:path}")
+def handbook_file(place: str, page: Page = may("look")) -> Response:
+    """A file of the handbook; nothing outside its folder."""
+    root = HANDBOOK.resolve()
+    if not root.is_dir():
+        raise Refused(404, "refused.no_handbook")
+    if "\0" in place:
+        raise not_found()
+    found = (root / place).resolve()
+    if found.is_dir():
+        found /= "index.html"
+    if not found.is_relative_to(root) or not found.is_file():
+        raise not_found()
+    return FileResponse(found, headers={"cache-control": f"public, max-age={HOUR_S}"})
 
 
 @router.get("/api/docs")
