@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from bciarena.jobs.queue import enqueue
 from bciarena.service.accounts import account_named
@@ -155,6 +156,16 @@ def test_runs_on_other_blocks_are_ranked_and_not_tested(town):
 
     rows = board_of(town, make).rows
     assert [(row.rank, row.first, row.last, row.tested) for row in rows] == [(1, 1, 1, True), (2, 2, 2, False)]
+
+
+@pytest.mark.parametrize(("people", "single"), [(1, True), (2, False), (4, True)])
+def test_a_board_says_where_a_person_has_one_block_only(town, people, single):
+    def make(session, phase):
+        add_run(session, phase, "A", [30.0 + n for n in range(5 if people == 4 else 4)], 1.0, people=people)
+
+    board = board_of(town, make)
+    assert board.single is single
+    assert ("has only one block" in town.visitor().get("/contests/spring/preliminary").text) is single
 
 
 def test_intervals_for_new_people_stand_beside_those_for_the_same(town):

@@ -6,7 +6,7 @@ A board is made once per revision of its phase and kept; a page then costs one q
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
@@ -77,6 +77,7 @@ class Board:
     rows: tuple[Row, ...]
     counts: str
     few: bool  # whether someone has fewer than three blocks
+    single: bool  # whether there are more, but only one of some person
     view: View = WHOLE
 
     @property
@@ -172,7 +173,15 @@ def make_board(session: Session, phase: Phase, view: View = WHOLE) -> Board:
     if view.rounded:
         rows = [_coarse(row, one.result) for row, one in zip(rows, found, strict=True)]
     few = any(len(one.result.blocks or ()) < SMALLEST for one in found)
-    return Board(phase.revision, book.id, part_of(book).columns, book.unit, tuple(rows), phase.counts, few, view)
+    single = any(_has_single(one.result) for one in found)
+    columns = part_of(book).columns
+    return Board(phase.revision, book.id, columns, book.unit, tuple(rows), phase.counts, few, single, view)
+
+
+def _has_single(result: AnyResult) -> bool:
+    """Whether intervals had to take blocks of different people as one group (see report.statistics)."""
+    counts = Counter(block["subject"] for block in result.blocks or ())
+    return counts.total() >= SMALLEST and min(counts.values()) == 1
 
 
 def _coarse(row: Row, result: AnyResult) -> Row:
