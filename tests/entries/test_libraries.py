@@ -10,8 +10,11 @@ import pytest
 
 from bciarena.cli import main
 from bciarena.contests import rulebook
+from bciarena.entries.checkup import Checkup, write_list
+from bciarena.entries.index import Index, Settings, wheelhouse
 from bciarena.entries.interpreters import find_python
 from bciarena.entries.opened import opened
+from bciarena.errors import Fault
 from tests.entries.packages import SmallIndex
 
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
@@ -145,3 +148,34 @@ def test_packed_with_its_libraries(places: SmallIndex, tmp_path: Path, capsys: p
     assert "requirements.txt" in capsys.readouterr().out
     main(["check", str(out), "--challenge", "imagery", "--requirements", str(tmp_path / "absent.txt")])
     assert "absent.txt: no such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("spec", ["mine", "./mine", "mine.zip", "mine.py:Mine"])
+def test_the_list_is_beside_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
+    """A folder whose name could be that of a class, too."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert write_list(spec, Checkup("imagery")) == tmp_path / "here" / "mine-requirements.txt"
+
+
+def test_an_index_that_is_away_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every library would otherwise take seconds and a line to learn the same."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setattr("bciarena.entries.index.TRIES", 1)
+    wheelhouse().mkdir(parents=True)
+    for name in ("one", "two"):
+        (wheelhouse() / f"{name}-1.0-py3-none-any.whl").write_bytes(b"")
+    said: list[str] = []
+    index = Index(Settings(indexes=("http://127.0.0.1:9/simple",)), said.append)
+    asked: list[str] = []
+    real = index._page
+    monkeypatch.setattr(index, "_page", lambda url, name: (asked.append(name), real(url, name))[1])
+    assert [file.name for name in ("one", "two") for file in index.files(name)] == [
+        "one-1.0-py3-none-any.whl",
+        "two-1.0-py3-none-any.whl",
+    ]
+    with pytest.raises(Fault, match="cannot be reached"):
+        index.files("three")
+    assert asked == ["one"]
+    assert len(said) == 1
+    assert said[0].endswith("going on with the wheels imported here")

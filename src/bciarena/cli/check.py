@@ -68,6 +68,6 @@ def main(
     if fix and (found.missing or any("requirements" in words for words in found.problems)):
         print(f"written: {write_list(entry_spec, found)}; give it with --requirements", file=sys.stderr)
     if found.problems:
-        first = found.problems[0].splitlines()[0]
+        first = found.problems[0].splitlines()[0].partition("; the last lines of its stderr:")[0]
         more = f" (and {len(found.problems) - 1} more)" if len(found.problems) > 1 else ""
         raise CheckFailed(f"{first}{more}")

@@ -118,7 +118,8 @@ def _explained(verdict: Verdict, reason: str, lacking: dict[str, str]) -> str:
 
 def write_list(spec: str, found: Checkup) -> Path:
     """Write what an entry needs to a list beside its package, never into it; for ``--requirements``."""
-    source = Path(spec.rpartition(":")[0] if spec.rpartition(":")[2].isidentifier() else spec).resolve()
+    before, colon, name = spec.rpartition(":")
+    source = Path(before if colon and name.isidentifier() else spec).resolve()
     stem = source.name
     for ending in (".tar.gz", ".tgz", ".zip", ".py"):
         stem = stem.removesuffix(ending)

@@ -120,6 +120,7 @@ class Index:
         self._say = on_progress
         self._lists: dict[str, list[File]] = {}
         self._offered: dict[str, File] = {}
+        self._away: dict[str, Fault] = {}
         self._lock = threading.Lock()
 
     def files(self, project: str) -> list[File]:
@@ -133,11 +134,16 @@ class Index:
         for place in self.settings.links:
             found += self._links(place, name)
         for index in self.settings.indexes:
+            if index in self._away:
+                if not ours:
+                    raise self._away[index]
+                continue
             try:
                 found += self._page(f"{index.rstrip('/')}/{name}/", name)
             except Fault as error:
                 if not ours:
                     raise
+                self._away[index] = error  # each try takes seconds
                 self._say(f"{error}; going on with the wheels imported here")
         best: dict[str, File] = {}
         for file in found:
