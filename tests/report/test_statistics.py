@@ -84,6 +84,7 @@ def test_a_run_is_not_distinguishable_from_itself():
     score = as_score(book, made_up(book, 2, 3, 30, 0.7, 1.0, np.random.default_rng(0)))
     difference = compare(score, score)
     assert (difference.value, difference.p) == (0.0, 1.0)
+    assert (difference.low, difference.high) == (None, None)  # an interval from 0 to 0 would be a promise
     assert not difference.distinguishable
 
 

@@ -35,9 +35,12 @@ def main(
         print(f"  score {pair['score_two']:.3f} - {pair['score_one']:.3f} = {pair['difference']:+.3f}{reach}")
         if pair["p"] is None:
             print("  too few blocks to test: three are needed")
+        elif low is None:
+            print("  the same in every block: nothing to test, and no spread to make an interval of")
         else:
             word = "distinguishable" if pair["distinguishable"] else "not distinguishable"
-            print(f"  {word} (p = {pair['p']:.4f}, t test over {pair['unit']})")
+            p = f"p = {pair['p']:.4f}" if pair["p"] >= 0.0001 else "p < 0.0001"
+            print(f"  {word} ({p}, t test over {pair['unit']})")
         for key in ("only_one", "only_two"):
             shown = ", ".join("S{} B{} #{}".format(*place) for place in pair[key][:12])
             more = f" and {len(pair[key]) - 12} more" if len(pair[key]) > 12 else ""

@@ -226,7 +226,10 @@ def _trial_picks(units: Units, draws: int, rng: np.random.Generator) -> NDArray[
 
 
 class Difference(NamedTuple):
-    """Second run minus first: value with interval, and p of the same test; None with too few blocks."""
+    """Second run minus first: value with interval, and p of the same test; None with too few blocks.
+
+    Runs that are alike in every block have a p of 1 and no interval.
+    """
 
     value: float
     low: float | None
@@ -261,6 +264,10 @@ def compare(one: dict[str, Any], two: dict[str, Any], draws: int = DRAWS, seed: 
         picks = _trial_picks(a, TRIALS_DRAWN, rng)
         spread = float(np.std(b.replayed(picks)["score"] - a.replayed(picks)["score"]))
         errors.append((spread, len(a.trials) - a.sizes.size))
+    if value == 0 and not any(
+        error for error, _ in errors
+    ):  # alike wherever one looks: no spread to make an interval of
+        return Difference(value, None, None, 1.0, unit)
     half = max(_t95(free) * error for error, free in errors)
     chances = [2 * float(t.sf(abs(value) / error, max(free, 1))) for error, free in errors if error > 0]
     p = 1.0 if value == 0 else max(chances, default=0.0)
