@@ -14,6 +14,8 @@ pytest_plugins = ["tests.browser"]
 # A shell's background job ignores Ctrl-C, and so would every program that a test starts and interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["ARENA_DISTURBED"] = "inf"  # tests run side by side: no machine is quiet then
+os.environ["ARENA_LANG"] = "en"  # whatever the locale of whoever runs them
+os.environ["ARENA_CONFIG"] = ""  # nor with their defaults
 
 
 @pytest.fixture

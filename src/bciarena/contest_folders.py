@@ -15,6 +15,7 @@ from bciarena.contests.contest import Contest, load
 from bciarena.contests.probe import RUNS, made_up
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
+from bciarena.writing import wanted_folder
 
 TEMPLATE = Path(__file__).parent / "starter" / "contest"
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -35,12 +36,13 @@ def write_contest_folder(folder: Path) -> list[str]:
         raise BadInput(f"{folder}: the folder's name becomes the contest's: use small letters, digits, - and _")
     if folder.exists() and any(folder.iterdir()):
         raise BadInput(f"{folder}: exists already; choose a new folder")
-    for source in sorted(path for path in TEMPLATE.rglob("*") if path.is_file() and path.suffix != ".pyc"):
-        text = source.read_text("utf-8").replace("__NAME__", name).replace("__TITLE__", name.capitalize())
-        target = folder / source.relative_to(TEMPLATE)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, "utf-8")
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    with wanted_folder(folder) as beside:
+        for source in sorted(path for path in TEMPLATE.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+            text = source.read_text("utf-8").replace("__NAME__", name).replace("__TITLE__", name.capitalize())
+            target = beside / source.relative_to(TEMPLATE)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, "utf-8")
+        return sorted(path.relative_to(beside).as_posix() for path in beside.rglob("*") if path.is_file())
 
 
 def check_folder(folder: Path) -> list[Finding]:

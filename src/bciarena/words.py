@@ -1,18 +1,25 @@
-"""Words of pages in every language: tables in words.en.toml and words.zh.toml, beside the code that says them.
+"""Words in every language: tables in words.en.toml and words.zh.toml, beside the code that says them.
 
-The site, run pages, the lab, the simulator's quality page and every contest keep theirs this way.
+The site, run pages, the lab, the simulator's quality page and every contest keep theirs this way. Lines of the command
+line are written in English where they arise and are put into the reader's language when they are shown (`shown`), by
+the catalogue messages.zh.toml.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from bciarena.errors import BadInput
 
 LANGUAGES = ("en", "zh")
+VARIABLE = "ARENA_LANG"
+"""The environment variable that says which language this process and its children speak."""
 Tables = Mapping[str, Mapping[str, str]]
 """Words by table and key."""
 
@@ -76,3 +83,45 @@ def speaker(folder: Path, table: str) -> Callable[..., Said]:
         )
 
     return say
+
+
+def reader_language() -> str:
+    """The language of whoever reads our lines: ``ARENA_LANG``, else the locale's (LC_ALL, LC_MESSAGES, LANG)."""
+    named = next(filter(None, map(os.environ.get, (VARIABLE, "LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    found = re.split(r"[_.@-]", named.lower())[0]
+    return found if found in LANGUAGES else "en"
+
+
+def shown(text: str, language: str | None = None) -> str:
+    """A line in the reader's language; one that the catalogue does not have stays English."""
+    language = language or reader_language()
+    if isinstance(text, Said) or language == "en":
+        return in_language(text, language)
+    return "\n".join(_translated(line, language) for line in str(text).split("\n"))
+
+
+@cache
+def _catalogue(language: str) -> list[tuple[re.Pattern[str], str]]:
+    """Sentences as patterns, the most particular first. ``{0}`` stands for whatever is filled in."""
+    path = Path(__file__).with_name(f"messages.{language}.toml")
+    tables = tomllib.loads(path.read_text("utf-8"))
+    pairs = [pair for table in tables.values() for pair in table.items()]
+    pairs.sort(key=lambda pair: -len(re.sub(r"\{\d+\}", "", pair[0])))
+    return [(_pattern(english), other) for english, other in pairs]
+
+
+def _pattern(english: str) -> re.Pattern[str]:
+    parts = re.split(r"\{(\d+)\}", english)
+    return re.compile("".join(f"(?P<v{part}>.*?)" if k % 2 else re.escape(part) for k, part in enumerate(parts)))
+
+
+def _translated(line: str, language: str) -> str:
+    for pattern, other in _catalogue(language):
+        if found := pattern.fullmatch(line):
+            filled = other
+            for name, value in found.groupdict().items():
+                filled = filled.replace("{" + name[1:] + "}", _translated(value, language) if " " in value else value)
+            return filled
+    # "FILE: what is wrong with it", where the catalogue knows the second part only
+    head, colon, tail = line.partition(": ")
+    return f"{head}{colon}{_translated(tail, language)}" if tail else line

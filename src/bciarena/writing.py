@@ -1,4 +1,7 @@
-"""Nothing half-written is ever seen under its final name: write beside, then rename."""
+"""Nothing half-written is ever seen under its final name: write beside, then rename.
+
+For a dry run everything is written beside as ever, and is then removed instead of being renamed (`rehearse`).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,35 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bciarena.errors import BadInput
+
+_rehearsed: list[str] | None = None
+"""What a dry run would have written; None where it is none."""
+
+
+def rehearse(wanted: bool) -> None:
+    """From now on nothing that a user named is written (or it is again)."""
+    global _rehearsed
+    _rehearsed = [] if wanted else None
+
+
+def rehearsed() -> list[str] | None:
+    """What would have been written, a line for each file or folder; None outside a dry run."""
+    return _rehearsed
+
+
+def _is_rehearsal(path: Path) -> bool:
+    """Whether ``path`` is not to be written; what lies in a folder beside its final place is, as a part of that one."""
+    inside = any(part.startswith(".") and part.endswith(".part") for part in path.parts)
+    return _rehearsed is not None and not inside
+
+
+def _would(path: Path, beside: Path) -> None:
+    files = [one for one in beside.rglob("*") if one.is_file()] if beside.is_dir() else [beside]
+    size = sum(one.stat().st_size for one in files)
+    there = path.exists() and (not path.is_dir() or any(path.iterdir()))
+    assert _rehearsed is not None
+    verb = "replace" if there else "write"
+    _rehearsed.append(f"would {verb} {path}: files {len(files)}, {size / 1e6:.1f} MB")
 
 
 @contextmanager
@@ -24,12 +56,21 @@ def whole_file(path: Path) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
 
 
+class _Enough(Exception):
+    """The end of a dry run's file: it is removed, not renamed."""
+
+
 @contextmanager
 def wanted_file(path: Path) -> Iterator[Path]:
     """``whole_file`` for a name that the user gave: a file that cannot be written is reported in one line."""
     try:
         with whole_file(path) as beside:
             yield beside
+            if _is_rehearsal(path):
+                _would(path, beside)
+                raise _Enough
+    except _Enough:
+        return
     except OSError as error:
         raise _unwritable(path, error) from error
 
@@ -45,6 +86,7 @@ def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
     path = path.absolute()
     refuse_existing(path, force)
     beside = _beside(path)
+    old = beside.with_suffix(".old")
     held = -1
     try:
         try:
@@ -56,14 +98,20 @@ def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
             raise _unwritable(path, error) from error
         _alone(path, beside)
         yield beside
+        if _is_rehearsal(path):
+            _would(path, beside)
+            return
         try:
             refuse_existing(path, force)
             if path.exists():
-                shutil.rmtree(path)
+                os.replace(path, old)
             os.replace(beside, path)
         except OSError as error:
             raise _unwritable(path, error) from error
     finally:
+        if old.exists() and not path.exists():  # stopped between the two
+            os.replace(old, path)
+        shutil.rmtree(old, ignore_errors=True)
         shutil.rmtree(beside, ignore_errors=True)
         if held >= 0:
             os.close(held)

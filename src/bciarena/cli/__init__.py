@@ -1,66 +1,34 @@
 """The command line: one small file per verb, found by its name.
 
 A verb's file has a function ``main`` (annotated for typer, its docstring is the help) or, for a group of verbs, an
-``app``. Heavy imports belong inside the functions, so that help comes at once.
+``app``. Heavy imports belong inside the functions, so that help comes at once, and so that Ctrl-C is ours as early as
+possible: this file imports nothing that takes time.
 """
 
 from __future__ import annotations
 
 import errno
-import importlib
 import os
-import pkgutil
 import re
 import sys
-import traceback
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+from bciarena.errors import ArenaError, BadInput, EntryFailed, Fault
 
-from bciarena.errors import BadInput, EntryFailed, Fault
-from bciarena.plaintext import clean
+if TYPE_CHECKING:
+    import typer
 
 PASSWORD_IN_URL = re.compile(r"://[^/@\s]*:[^/@\s]+@")
-DONE, ENTRY_FAILED, WRONG_USE, OUR_FAULT = 0, 1, 2, 3
+DONE, ENTRY_FAILED, WRONG_USE, OUR_FAULT, STOPPED = 0, 1, 2, 3, 130
 MENDED_BY_USER = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENAMETOOLONG}
 """Problems of the machine that one line explains: a full or read-only disk, permissions, names."""
 
 
 def build() -> typer.Typer:
     """The whole command tree."""
-    app = typer.Typer(
-        name="arena",
-        no_args_is_help=True,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-    )
-    app.callback()(_top)
-    for item in pkgutil.iter_modules(__path__):
-        if item.name.startswith("_"):
-            continue
-        module = importlib.import_module(f"bciarena.cli.{item.name}")
-        verb = getattr(module, "NAME", item.name)
-        if hasattr(module, "app"):
-            app.add_typer(module.app, name=verb)
-        else:
-            app.command(name=verb)(module.main)
-    return app
+    from bciarena.cli._tree import build
 
-
-def _say_version(wanted: bool) -> None:
-    if wanted:
-        import bciarena
-
-        print(f"arena {bciarena.__version__}")
-        raise typer.Exit
-
-
-def _top(
-    version: Annotated[
-        bool, typer.Option("--version", help="Say which version this is.", is_eager=True, callback=_say_version)
-    ] = False,
-) -> None:
-    """Plays EEG recordings to decoding algorithms and scores them by contest rules."""
+    return build()
 
 
 def run(arguments: list[str] | None = None) -> None:
@@ -80,44 +48,86 @@ def refuse_secrets(arguments: list[str]) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command line and return its exit code."""
+    words = sys.argv[1:] if arguments is None else arguments
+    before = os.environ.get("ARENA_LANG")
     try:
-        refuse_secrets(sys.argv[1:] if arguments is None else arguments)
-        result = build()(args=arguments, prog_name="arena", standalone_mode=False)
+        return _main(words)
+    except KeyboardInterrupt:
+        return _failed(STOPPED, "stopped", "stopped", words)
+    finally:
+        if before is None:
+            os.environ.pop("ARENA_LANG", None)
+        else:
+            os.environ["ARENA_LANG"] = before
+
+
+def _main(words: list[str]) -> int:
+    import typer
+
+    from bciarena import writing
+    from bciarena.cli import _say, _tree
+
+    _say.forget()
+    writing.rehearse(False)
+    try:
+        refuse_secrets(words)
+        _tree.choose_language(words)
+        command = typer.main.get_command(build())
+        result = command(
+            args=words, prog_name="arena", standalone_mode=False, default_map=_tree.defaults(command, words)
+        )
+        for line in writing.rehearsed() or ():
+            _say.say(line, err="--json" in words)
         return result if isinstance(result, int) else DONE
     except typer.Exit as leave:
         return int(leave.exit_code)
-    except (typer.Abort, KeyboardInterrupt):
-        print("arena: stopped", file=sys.stderr)
-        return 130
+    except typer.Abort:
+        return _failed(STOPPED, "stopped", "stopped", words)
     except BadInput as error:
-        print(f"arena: {clean(str(error))}", file=sys.stderr)
-        return WRONG_USE
+        return _failed(WRONG_USE, "bad_input", _text(error), words)
     except EntryFailed as error:
-        print(f"arena: {clean(str(error))}", file=sys.stderr)
-        return ENTRY_FAILED
+        return _failed(ENTRY_FAILED, "entry_failed", _text(error), words, verdict=error.verdict)
     except Fault as error:
-        print(f"arena: our fault: {clean(str(error))}", file=sys.stderr)
-        return OUR_FAULT
+        return _failed(OUR_FAULT, "our_fault", f"our fault: {error}", words)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads our output any more
         return DONE
     except Exception as error:
-        # The type of a usage error differs between versions of typer and click; all of them have this method.
-        if hasattr(error, "format_message"):
-            print(f"arena: {clean(error.format_message())} (see arena --help)", file=sys.stderr)
-            return WRONG_USE
-        if os.environ.get("ARENA_DEBUG"):
-            traceback.print_exc()
-        if words := _theirs(error, (sys.argv[1:] if arguments is None else arguments)[:1]):
-            print(f"arena: {clean(words)}", file=sys.stderr)
-            return WRONG_USE
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        print(
-            f"arena: our fault: {type(error).__name__}: {clean(str(error))} ({where.name}, line {where.lineno}); "
-            "set ARENA_DEBUG=1 for the traceback",
-            file=sys.stderr,
-        )
-        return OUR_FAULT
+        return _unexpected(error, words)
+
+
+def _text(error: ArenaError) -> str:
+    """The sentence as it was raised: it may know itself in other languages."""
+    return error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
+
+
+def _failed(code: int, kind: str, message: str, words: list[str], **more: Any) -> int:
+    """One line on stderr; with ``--json`` also the document on stdout, unless the command has printed its own."""
+    from bciarena.cli._say import give, is_given, say
+    from bciarena.words import shown
+
+    say("arena: ", message, err=True)
+    if "--json" in words and not is_given():
+        give({"error": {"kind": kind, "message": shown(message), "exit_code": code, **more}})
+    return code
+
+
+def _unexpected(error: Exception, words: list[str]) -> int:
+    import traceback
+
+    # The type of a usage error differs between versions of typer and click; all of them have this method.
+    if hasattr(error, "format_message"):
+        return _failed(WRONG_USE, "bad_input", f"{error.format_message()} (see arena --help)", words)
+    if os.environ.get("ARENA_DEBUG"):
+        traceback.print_exc()
+    if told := _theirs(error, words[:1]):
+        return _failed(WRONG_USE, "bad_input", told, words)
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    told = (
+        f"our fault: {type(error).__name__}: {error} ({where.name}, line {where.lineno}); "
+        "set ARENA_DEBUG=1 for the traceback"
+    )
+    return _failed(OUR_FAULT, "our_fault", told, words)
 
 
 def _theirs(error: Exception, verb: list[str]) -> str:

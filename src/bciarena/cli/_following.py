@@ -26,9 +26,9 @@ def line_of(run: dict[str, Any]) -> str:
     return words
 
 
-def told(run: dict[str, Any]) -> str:
+def told(run: dict[str, Any]) -> list[str]:
     """A run in one line, and the line that explains its score."""
-    return "\n".join(filter(None, (line_of(run), run["summary"])))
+    return list(filter(None, (line_of(run), run["summary"])))
 
 
 def follow_run(client: Client, run_id: int) -> dict[str, Any]:

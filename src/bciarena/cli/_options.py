@@ -14,10 +14,27 @@ Requirements = Annotated[
     Path | None,
     typer.Option("--requirements", metavar="FILE", help="A list of libraries in addition to the entry's own."),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text; errors, too.")]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Do everything but keep nothing, and say what would have been written.",
+        callback=lambda wanted: _rehearse(wanted),
+    ),
+]
+Language = Annotated[str | None, typer.Option(help="en or zh. [default: yours, see arena config]")]
 Home = Annotated[Path | None, typer.Option(help="Folder of the site; default: ARENA_HOME or this user's.")]
 Database = Annotated[str | None, typer.Option(help="URL of the site's database.")]
 Stored = Annotated[str | None, typer.Option(help="Folder or fsspec URL of the site's files.")]
 Outside = Annotated[str | None, typer.Option(help="The contest's folder, if it is not one of the known contests.")]
+
+
+def _rehearse(wanted: bool) -> bool:
+    from bciarena.writing import rehearse
+
+    rehearse(wanted)
+    return wanted
 
 
 def codes_of(text: str) -> dict[str, int]:
@@ -31,3 +48,13 @@ def codes_of(text: str) -> dict[str, int]:
             raise BadInput(f"--events {pair}: expected WORD=CODE with a code from 1 to 255")
         words[word.strip()] = int(code)
     return words
+
+
+def language_of(given: str | None) -> str:
+    """A language that was asked for, or the reader's."""
+    from bciarena.errors import BadInput
+    from bciarena.words import LANGUAGES, reader_language
+
+    if given is not None and given not in LANGUAGES:
+        raise BadInput(f"--language {given}: choose one of {', '.join(LANGUAGES)}")
+    return given or reader_language()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import codecs
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bciarena.cli._say import say
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.match import Progress
 from bciarena.plaintext import clean
 from bciarena.referee.desk import Clock
+from bciarena.runs.result import Result
 from bciarena.sandbox.box import Sandbox
 
 LOUD = "arena: WARNING: --sandbox none: the entry runs with your rights and sees your files; its run is unsandboxed"
@@ -34,7 +35,7 @@ class checked:
     @staticmethod
     def sandbox(given: str) -> Sandbox:
         if given == "none":
-            print(LOUD, file=sys.stderr)
+            say(LOUD, err=True)
             return "none"
         if given == "bwrap":
             return "bwrap"
@@ -89,6 +90,16 @@ def shown_live() -> Callable[[bytes], str]:
         return "\n".join(barred)
 
     return show
+
+
+def told(result: Result) -> str:
+    """The line that explains a score, in the reader's language."""
+    import bciarena
+    from bciarena.summary import ENGLISH, summary, tally
+    from bciarena.words import read_words, reader_language
+
+    words = read_words(Path(bciarena.__file__).parent)[reader_language()].get("summary", ENGLISH)
+    return summary(result.tally or tally(result), words)
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bciarena.cli._options import Database, Home
+from bciarena.cli._options import AsJson, Database, Home
+from bciarena.cli._say import tell
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -23,6 +24,7 @@ def reset(
     home: Home = None,
     database: Database = None,
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the new password from stdin.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Give an account a new password, printed once; signs it out everywhere and ends its tokens."""
     import sys
@@ -37,7 +39,8 @@ def reset(
             password = reset_password(session, None, name, chosen)
         except Refused as no:
             raise BadInput(f"{name}: there is no such account" if no.status == 404 else str(no)) from None
-    print(f"{name} has a new password" + ("" if chosen else f": {password} (shown only once)"))
+    words = f"{name} has a new password" if chosen else f"{name} has a new password: {password} (shown only once)"
+    tell(as_json, {"name": name, "password": None if chosen else password}, words)
 
 
 @app.command()
@@ -48,13 +51,15 @@ def log(
 ) -> None:
     """Write what organisers and operators did (the audit log) as CSV."""
     from bciarena.service.audit import audit_csv
+    from bciarena.writing import wanted_file
 
     with _opened(home, database) as session:
         text = audit_csv(session)
     if out is None:
         print(text, end="")
     else:
-        out.write_text(text, "utf-8")
+        with wanted_file(out) as beside:
+            beside.write_text(text, "utf-8")
 
 
 @contextmanager

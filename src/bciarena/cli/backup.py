@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bciarena.cli._options import Database, Home, Stored
+from bciarena.cli._options import AsJson, Database, Home, Stored
+from bciarena.cli._say import tell
 from bciarena.cli._upkeep import steps
 
 WRONG = 3
@@ -19,6 +20,7 @@ def main(
     home: Home = None,
     database: Database = None,
     storage: Stored = None,
+    as_json: AsJson = False,
 ) -> None:
     """Copy database, storage and data/ to a file while the site runs; only what is new since the last time is added."""
     from bciarena.upkeep.backup import backup
@@ -26,11 +28,18 @@ def main(
 
     with steps("copying") as step:
         index = backup(Places.at(home, database, storage), file, keep, step)
-    print(f"{file}: backup {index['moment']}, {len(index['names'])} stored files, {len(index['data'])} files of data/")
-    for name in index["bad"]:
-        if name.startswith("data/"):
-            print(f"a link, or changed while it was read, so not in the backup: {name}; copy it, or try again")
-        else:
-            print(f"missing or damaged in storage, so not in the backup: {name}; arena verify says what it belongs to")
+    lost = [
+        f"a link, or changed while it was read, so not in the backup: {name}; copy it, or try again"
+        if name.startswith("data/")
+        else f"missing or damaged in storage, so not in the backup: {name}; arena verify says what it belongs to"
+        for name in index["bad"]
+    ]
+    counts = {"stored": len(index["names"]), "data": len(index["data"])}
+    tell(
+        as_json,
+        {"file": str(file), "moment": index["moment"], **counts, "bad": index["bad"]},
+        f"{file}: backup {index['moment']}, {counts['stored']} stored files, {counts['data']} files of data/",
+        *lost,
+    )
     if index["bad"]:
         raise typer.Exit(WRONG)

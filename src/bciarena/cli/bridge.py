@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._say import say
+
 
 def main(
     stream: Annotated[
@@ -27,7 +29,7 @@ def main(
     from bciarena.live.streams import CodesOut
 
     address = f"http://127.0.0.1:{port}"
-    print(
+    say(
         f'codes as {stream}-codes; in the page: <script src="{address}/bridge.js"></script>; example: {address}/example'
     )
     app = bridge_app(CodesOut(stream).push, _say, origin or (), files=allow_file)

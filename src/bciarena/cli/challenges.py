@@ -6,15 +6,17 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import AsJson
+from bciarena.cli._say import give, say
+
 
 def main(
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: AsJson = False,
     markdown: Annotated[bool, typer.Option(help="The whole rules page, clause by clause.")] = False,
 ) -> None:
     """The five rulebooks: id, channels, rate, packet, classes, limits."""
     from bciarena.contests import RULEBOOKS
     from bciarena.contests.page import rules_page
-    from bciarena.plaintext import json_text
 
     if markdown:
         print(rules_page(), end="")
@@ -40,11 +42,11 @@ def main(
         for book in RULEBOOKS.values()
     ]
     if as_json:
-        print(json_text(rows))
+        give(rows)
         return
     for book in RULEBOOKS.values():
         limit = f"below {book.limit_s:g} s" if book.limit_s else f"until its code {book.closing}"
-        print(f"{book.id:<11} {book.title} / {book.title_zh}")
-        print(f"{'':<11} {len(book.channels)} channels + trigger, {book.rate} Hz, packets of {book.packet_n} samples")
-        print(f"{'':<11} {len(book.vocabulary)} answers, {limit}, scored in {book.unit}")
-        print(f"{'':<11} contest interface {book.dialect}, contest Python {book.python}")
+        say(f"{book.id:<11} {book.title} / {book.title_zh}")
+        say(f"{'':<11} {len(book.channels)} channels + trigger, {book.rate} Hz, packets of {book.packet_n} samples")
+        say(f"{'':<11} {len(book.vocabulary)} answers, {limit}, scored in {book.unit}")
+        say(f"{'':<11} contest interface {book.dialect}, contest Python {book.python}")

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bciarena.cli._options import Image, Requirements
+from bciarena.cli._options import AsJson, Image, Requirements
+from bciarena.cli._say import give, say
 
 
 def main(
@@ -26,17 +27,16 @@ def main(
     fix: Annotated[
         bool, typer.Option("--fix", help="Write a list of the missing libraries beside the package.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Inspect an entry, play it on a few minutes of simulated data, and say in plain words what would go wrong."""
-    import sys
     from dataclasses import asdict
 
     from bciarena.cli._playing import checked, progress
     from bciarena.contests import rulebook
     from bciarena.entries.checkup import check, write_list
     from bciarena.errors import CheckFailed
-    from bciarena.plaintext import clean, json_text
+    from bciarena.plaintext import clean
 
     book = rulebook(checked.challenge(entry_spec, challenge))
     box = checked.sandbox(sandbox)
@@ -53,20 +53,20 @@ def main(
             on_progress=shown,
         )
     if as_json:
-        print(json_text({"ok": not found.problems, **asdict(found)}))
+        give({"ok": not found.problems, **asdict(found)})
     else:
         if found.target:
-            print(f"{clean(found.target)}, dialect {found.dialect}, Python {found.python or '?'}")
+            say(f"{clean(found.target)}, dialect {found.dialect}, Python {found.python or '?'}")
         if found.played:
-            print(f"{found.reports} reports in {found.trials} trials; computing {found.busy_share:.1%} of the time")
+            say(f"{found.reports} reports in {found.trials} trials; computing {found.busy_share:.1%} of the time")
         for words in found.warnings:
-            print(f"warning: {clean(words)}")
+            say("warning: ", words)
         for words in found.problems:
-            print(f"problem: {clean(words)}")
+            say("problem: ", words)
         if found.played and found.reports and not found.problems:
-            print("Nothing stands in the way of an upload.")
+            say("Nothing stands in the way of an upload.")
     if fix and (found.missing or any("requirements" in words for words in found.problems)):
-        print(f"written: {write_list(entry_spec, found)}; give it with --requirements", file=sys.stderr)
+        say(f"written: {write_list(entry_spec, found)}; give it with --requirements", err=True)
     if found.problems:
         first = found.problems[0].splitlines()[0].partition("; the last lines of its stderr:")[0]
         more = f" (and {len(found.problems) - 1} more)" if len(found.problems) > 1 else ""

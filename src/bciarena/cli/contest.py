@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from bciarena.cli._options import Database, Home, Stored
+from bciarena.cli._options import AsJson, Database, DryRun, Home, Stored
+from bciarena.cli._say import say, tell
 
 app = typer.Typer(help="Create and manage contests.", no_args_is_help=True)
 
@@ -19,11 +20,12 @@ def create(
     database: Database = None,
     storage: Stored = None,
     owner: Annotated[str | None, typer.Option(help="Account that manages it; default: the first operator.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Create a contest from a single file and prepare its recordings."""
-    from rich.console import Console
     from sqlalchemy import select
 
+    from bciarena.bars import working
     from bciarena.errors import BadInput
     from bciarena.service import contests
     from bciarena.service.accounts import account_named, first_operator
@@ -37,7 +39,7 @@ def create(
     with site.session(writes=True) as session:
         made = first_operator(session) if owner is None else None
         if made:
-            print(f"operator account made: name {made[0]}, password {made[1]} (shown only once)")
+            say(f"operator account made: name {made[0]}, password {made[1]} (shown only once)", err=as_json)
         account = session.scalar(select(Account).where(Account.role == "operator").order_by(Account.id).limit(1))
         if owner is not None:
             account = account_named(session, owner)
@@ -45,19 +47,28 @@ def create(
                 raise BadInput(f"--owner {owner}: no organiser or operator has this name")
         assert account is not None
         contest = contests.create(session, account, spec, None)
+        made_phases = []
         for phase in contest.phases:
-            with Console(stderr=True).status(f"preparing the recordings of {phase.name}"):
+            with working(f"preparing the recordings of {phase.name}"):
                 contests.prepare(session, site.storage, phase)
             session.refresh(phase)
             if "trouble" in phase.data_about:
                 raise BadInput(f"{file}: phase {phase.name}: {phase.data_about['trouble']} (correct it on the site)")
             about = phase.data_about
-            print(f"{phase.name}: {about['subjects']} subjects, {about['blocks']} blocks, {about['trials']} trials")
-        print(f"contest {contest.slug} created: /contests/{contest.slug}")
+            made_phases.append({"name": phase.name, **{key: about[key] for key in ("subjects", "blocks", "trials")}})
+        tell(
+            as_json,
+            {"slug": contest.slug, "phases": made_phases},
+            *(
+                f"{one['name']}: {one['subjects']} subjects, {one['blocks']} blocks, {one['trials']} trials"
+                for one in made_phases
+            ),
+            f"contest {contest.slug} created: /contests/{contest.slug}",
+        )
 
 
 @app.command("list")
-def show(home: Home = None, database: Database = None, storage: Stored = None) -> None:
+def show(home: Home = None, database: Database = None, storage: Stored = None, as_json: AsJson = False) -> None:
     """List the contests of a site."""
     from bciarena.service import contests
     from bciarena.service.settings import Settings
@@ -65,9 +76,20 @@ def show(home: Home = None, database: Database = None, storage: Stored = None) -
 
     site = Site(Settings.at(home, database, storage))
     with site.session(writes=False) as session:
-        for contest in contests.all_contests(session):
-            phases = ", ".join(f"{phase.name} ({contests.phase_state(phase)})" for phase in contest.phases)
-            print(f"{contest.slug}  {contest.rulebook}  {contest.title}: {phases}")
+        rows: list[dict[str, Any]] = [
+            {
+                "slug": contest.slug,
+                "rulebook": contest.rulebook,
+                "title": contest.title,
+                "phases": {phase.name: contests.phase_state(phase) for phase in contest.phases},
+            }
+            for contest in contests.all_contests(session)
+        ]
+    lines = []
+    for row in rows:
+        phases = ", ".join(f"{name} ({state})" for name, state in row["phases"].items())
+        lines.append(f"{row['slug']}  {row['rulebook']}  {row['title']}: {phases}")
+    tell(as_json, rows, *lines)
 
 
 @app.command()
@@ -86,6 +108,7 @@ def export(
     from bciarena.service.refusals import Refused
     from bciarena.service.settings import Settings
     from bciarena.service.site import Site
+    from bciarena.writing import wanted_file
 
     site = Site(Settings.at(home, database, storage))
     with site.session(writes=False) as session:
@@ -97,7 +120,8 @@ def export(
     if out is None:
         print(text, end="")
     else:
-        out.write_text(text, "utf-8")
+        with wanted_file(out) as beside:
+            beside.write_text(text, "utf-8")
 
 
 @app.command()
@@ -131,7 +155,7 @@ def offer(
                 made = downloads.add(session, site.storage, contest.owner, contest, file, file.name, about, login)
             except Refused as no:
                 raise BadInput(f"{file}: {no}") from None
-            print(f"{made.digest}  {made.name}")
+            say(f"{made.digest}  {made.name}")
 
 
 @app.command()
@@ -142,6 +166,8 @@ def jury(
     home: Home = None,
     database: Database = None,
     storage: Stored = None,
+    as_json: AsJson = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Write the jury pack of a phase: page, table, and the run folders and recordings every number comes from."""
     import shutil
@@ -174,6 +200,9 @@ def jury(
             data = "data" if line.at.phase == phase else f"data-{line.at.phase}"
             if not (folder / data).exists():
                 shutil.copytree(site.storage.fetch(line.submission.phase.data), folder / data)
-    print(
-        f"{out}: {len(found.lines)} teams; jury.html, jury.zh.html, jury.csv, runs/, data/ (with truth: keep it safe)"
+    lines = len(found.lines)
+    tell(
+        as_json,
+        {"folder": str(out), "teams": lines},
+        f"{out}: {lines} teams; jury.html, jury.zh.html, jury.csv, runs/, data/ (with truth: keep it safe)",
     )

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import AsJson, DryRun
+from bciarena.cli._say import tell
+
 
 def main(
     data: Annotated[Path, typer.Argument(help="A data folder: contest layout or BIDS.")],
@@ -14,8 +17,11 @@ def main(
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder to make.")],
     kind: Annotated[str, typer.Option("--format", help="xdf, bids or contest.")] = "xdf",
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that is not empty.")] = False,
+    as_json: AsJson = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Write a data folder in another format: XDF for LSL's tools, BIDS, or the contest's own npz."""
+    from bciarena.bars import working
     from bciarena.contests import rulebook
     from bciarena.contests.codes import codes_of
     from bciarena.contests.spans import check_form
@@ -31,10 +37,11 @@ def main(
     book = rulebook(challenge)
     recording = open_recording(data)
     check_form(book, recording)
-    count = 0
-    with wanted_folder(out, force) as folder:
+    count, total = 0, sum(len(subject.blocks) for subject in recording.subjects)
+    with wanted_folder(out, force) as folder, working("converting") as at:
         for number, subject in enumerate(recording.subjects, 1):
             for run, block in enumerate(subject.blocks, 1):
+                at(done=count, total=total)
                 count += 1
                 marks = Marks(book.opens | book.masked, block.invalid)
                 if kind == "bids":
@@ -55,4 +62,9 @@ def main(
                     )
         if kind == "bids":
             describe_bids(folder, f"{book.id}", [f"{n:02d}" for n in range(1, len(recording.subjects) + 1)])
-    print(f"{out}: {len(recording.subjects)} subjects, {count} blocks, {kind}")
+    people = len(recording.subjects)
+    tell(
+        as_json,
+        {"folder": str(out), "subjects": people, "blocks": count, "format": kind},
+        f"{out}: {people} subjects, {count} blocks, {kind}",
+    )

@@ -1,14 +1,12 @@
 """arena entries: our own reference entries."""
 
-from typing import Annotated
+from bciarena.cli._options import AsJson
+from bciarena.cli._say import give, say
 
-import typer
 
-
-def main(as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False) -> None:
+def main(as_json: AsJson = False) -> None:
     """List the reference entries that every command takes by name."""
     from bciarena.entries.reference import references
-    from bciarena.plaintext import json_text
 
     known = references()
     if as_json:
@@ -16,8 +14,8 @@ def main(as_json: Annotated[bool, typer.Option("--json", help="Print JSON instea
             {"name": item.name, "challenge": item.challenge, "needs_model": item.needs_model, "about": item.about}
             for item in known
         ]
-        typer.echo(json_text(rows))
+        give(rows)
         return
     for item in known:
         need = "train first" if item.needs_model else "no training"
-        typer.echo(f"{item.name:<19} {item.challenge:<9} {need:<12} {item.about}")
+        say(f"{item.name:<19} {item.challenge:<9} {need:<12} {item.about}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bciarena.cli._options import Outside
+from bciarena.cli._options import DryRun, Outside
 
 
 def main(
@@ -16,6 +16,7 @@ def main(
     table: Annotated[str, typer.Option(help="trials, or metrics with their intervals.")] = "trials",
     challenge: Outside = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="The file to write; otherwise printed.")] = None,
+    dry_run: DryRun = False,
 ) -> None:
     """A run as a tidy table, one row per trial or per metric; columns are described in docs/report.md."""
     from bciarena.contests import known

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import AsJson, DryRun
+from bciarena.cli._say import give, say
+
 NAME = "import"
 
 
@@ -34,16 +37,15 @@ def main(
         bool, typer.Option("--keep-all", help="Keep what the challenge's recordings blank within trials.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that is not empty.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+    as_json: AsJson = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Turn recordings you have into a challenge's data folder, and say what was adapted."""
-    from rich.console import Console
-
+    from bciarena.bars import working
     from bciarena.cli._options import codes_of
     from bciarena.contests import rulebook
     from bciarena.errors import BadInput
     from bciarena.importing import bring_in
-    from bciarena.plaintext import json_text
     from bciarena.recording.channels import wire_map
 
     book = rulebook(challenge)
@@ -52,18 +54,17 @@ def main(
         people = tuple(int(number) for number in filter(None, subjects.split(",")))
     except ValueError:
         raise BadInput(f"--subjects {subjects}: expected numbers, e.g. 1,2,3") from None
-    console = Console(stderr=True)
-    with console.status("reading") as status:
+    with working("reading") as at:
         done = bring_in(
             book, source, out, events=words, subjects=people, splice=splice, idle=idle, seed=seed, force=force,
             names=wire_map(wires), keep_all=keep_all,
-            tell=lambda text: status.update(f"reading {text}"),
+            tell=lambda text: at(f"reading {text}"),
         )  # fmt: skip
     if as_json:
-        print(json_text(done))
+        give(done)
         return
-    print(f"{out}  {done['challenge']}: {done['subjects']} subjects, {done['blocks']} blocks, {done['trials']} trials")
+    say(f"{out}  {done['challenge']}: {done['subjects']} subjects, {done['blocks']} blocks, {done['trials']} trials")
     for file in done["files"]:
-        print(f"{file['file']}  from {file['source']}, {file['trials']} trials")
+        say(f"{file['file']}  from {file['source']}, {file['trials']} trials")
         for note in file["adapted"]:
-            print(f"  {note}")
+            say(f"  {note}")

@@ -8,6 +8,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from bciarena.cli._options import AsJson, language_of
+from bciarena.cli._say import give, say
+
 
 class Shows(TyperGroup):
     """``arena lab speller`` shows that experiment; only what is a command of ours is one."""
@@ -28,7 +31,7 @@ def verify(
     file: Annotated[Path | None, typer.Option(help="Instead of a stream: npz with light and times_s.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the offset here, for arena lab --offset.")] = None,
     seconds: Annotated[float | None, typer.Option(help="Stop reading after so long; otherwise at Ctrl-C.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Photodiode on the patch against the frame log: delay, jitter, missed changes, frequencies and phases."""
     import numpy as np
@@ -37,7 +40,6 @@ def verify(
     from bciarena.errors import BadInput
     from bciarena.live.photodiode import read_light
     from bciarena.live.photodiode import verify as compare
-    from bciarena.plaintext import json_text
 
     if (file is None) == (not light):
         raise BadInput("give either --light STREAM or --file LIGHT.npz")
@@ -51,18 +53,18 @@ def verify(
         values, times_s = read_light(light, channel, _stop(), seconds, _say)
     found = compare(log, values, times_s, out)
     if as_json:
-        print(json_text(found))
+        give(found)
         return
     jitter = found["jitter_ms"]
-    print(f"delay {found['delay_ms']:.2f} ms, jitter {jitter['std']:.2f} ms (1 % to 99 %: {jitter['p1']:.2f} to "
+    say(f"delay {found['delay_ms']:.2f} ms, jitter {jitter['std']:.2f} ms (1 % to 99 %: {jitter['p1']:.2f} to "
           f"{jitter['p99']:.2f} ms)")  # fmt: skip
-    print(f"{found['missed']} of {found['changes']} changes of the patch not seen; {found['frames_dropped']} frames "
+    say(f"{found['missed']} of {found['changes']} changes of the patch not seen; {found['frames_dropped']} frames "
           f"dropped by the log; {found['refresh_hz']:.2f} Hz")  # fmt: skip
     for key in found["keys"]:
-        print(f"{key['hz']:6.2f} Hz: measured {key['measured_hz']:.3f} Hz ({key['measured_hz'] - key['hz']:+.3f}), "
+        say(f"{key['hz']:6.2f} Hz: measured {key['measured_hz']:.3f} Hz ({key['measured_hz'] - key['hz']:+.3f}), "
               f"phase {key['phase_error_rad']:+.3f} rad off, {key['steps']} times")  # fmt: skip
     if out is not None:
-        print(f"offset in {out}: arena lab ... --offset {out}")
+        say(f"offset in {out}: arena lab ... --offset {out}")
 
 
 @app.command(name="show", hidden=True)
@@ -86,7 +88,9 @@ def main(
     stream: Annotated[
         str, typer.Option(help="Name of the headset's LSL stream: codes go out beside it as NAME-codes.")
     ] = "bciarena",
-    language: Annotated[str, typer.Option(help="What subject and operator read: en or zh.")] = "en",
+    language: Annotated[
+        str | None, typer.Option(help="What subject and operator read: en or zh. [default: yours, see arena config]")
+    ] = None,
     cue: Annotated[
         str, typer.Option(help="How a limb is cued: arrow (alike for all classes) or figure (as in the texts).")
     ] = "arrow",
@@ -116,10 +120,8 @@ def main(
     from bciarena.live.photodiode import read_offset
     from bciarena.live.streams import CodesOut
     from bciarena.protocol import Screening, screened
-    from bciarena.words import LANGUAGES
 
-    if language not in LANGUAGES:
-        raise BadInput(f"--language {language}: choose one of {', '.join(LANGUAGES)}")
+    speaks = language_of(language)
     if cue not in CUES:
         raise BadInput(f"--cue {cue}: choose one of {', '.join(CUES)}")
     for name, value in {"lost-ms": lost_ms, "distance-cm": distance_cm, "screen-cm": screen_cm}.items():
@@ -134,7 +136,7 @@ def main(
         if log is not None:
             raise BadInput("--demo keeps nothing: leave --log out, or use arena session run PLAN.toml --virtual")
         sandbox = "bwrap" if shutil.which("bwrap") else "none"  # the entry is one of ours
-        run_demo(challenge, language=language, sandbox=sandbox, host=host, port=port, stop=_stop(), say=_say)
+        run_demo(challenge, language=speaks, sandbox=sandbox, host=host, port=port, stop=_stop(), say=_say)
         return
     asked = {"word": word, "rounds": rounds, "free": free or None}
     options = {name: value for name, value in asked.items() if value is not None}
@@ -147,7 +149,7 @@ def main(
             raise BadInput(f"--log {log}: cannot be written ({error.strerror})") from error
     look = {"cue": cue, "distance_cm": distance_cm, "width_cm": screen_cm}
     send_code = CodesOut(stream, read_offset(offset) if offset else 0.0).push
-    hub = Hub(timeline, log, send_code, language=language, lost_ms=lost_ms, repeat=repeat_void, look=look)
+    hub = Hub(timeline, log, send_code, language=speaks, lost_ms=lost_ms, repeat=repeat_void, look=look)
     address = f"http://{host}:{port}"
-    print(f"{timeline.challenge}: {timeline.duration_s:.0f} s, operator {address}/operator, stimulus {address}/stage")
+    say(f"{timeline.challenge}: {timeline.duration_s:.0f} s, operator {address}/operator, stimulus {address}/stage")
     uvicorn.run(make_app(hub), host=host, port=port, log_level="warning")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bciarena.plaintext import json_text
+from bciarena.cli._options import AsJson
+from bciarena.cli._say import give, say
 
 app = typer.Typer(help="Live streams: record, play, run an entry, be a virtual subject.", no_args_is_help=True)
 Name = Annotated[str, typer.Option("--stream", help="Name of the LSL stream.")]
@@ -41,9 +40,8 @@ def _stop() -> Any:
 
 
 def _say(text: str) -> None:
-    import sys
 
-    print(text, file=sys.stderr, flush=True)
+    say(text, err=True)
 
 
 @app.command()
@@ -74,7 +72,7 @@ def play(
 
     if not speed > 0:
         raise BadInput(f"--speed {speed:g}: give more than 0")
-    print(f"{play_out(data, challenge, stream, speed, _stop(), masked)} samples sent")
+    say(f"{play_out(data, challenge, stream, speed, _stop(), masked)} samples sent")
 
 
 @app.command()
@@ -99,7 +97,7 @@ def record(
         raise BadInput(f"{out}: exists already; choose another name")
     wiring = _wiring(wires, unit, keep_all)
     kept = keep(rulebook(challenge), stream, out, seconds, _stop(), _say, number, block, hub, wiring)
-    print(json.dumps(kept, indent=1))
+    give(kept)
 
 
 @app.command()
@@ -117,10 +115,10 @@ def run(
     wires: Map = "",
     unit: Unit = "",
     keep_all: KeepAll = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the score file.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run an entry on a live stream: packets cut as in the contest, answers sent to the lab's page."""
-    from bciarena.cli._playing import checked
+    from bciarena.cli._playing import checked, told
     from bciarena.contests import rulebook
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed
@@ -136,14 +134,14 @@ def run(
             block=block, wiring=_wiring(wires, unit, keep_all),
         )  # fmt: skip
     if as_json:
-        print(json_text(result))
-        print(f"arena: {result.summary}", file=sys.stderr)
+        give(result)
+        say("arena: ", told(result), err=True)
     else:
-        print(f"{result['challenge']}  {result['verdict']}  recording in {out / 'data'}")
-        print(f"score {result['score']:.4f} {result['unit']}")
+        say(f"{result['challenge']}  {result['verdict']}  recording in {out / 'data'}")
+        say(f"score {result['score']:.4f} {result['unit']}")
         for note in result["notes"][:20]:
-            print(f"note: {note}")
-        print(result.summary)
+            say(f"note: {note}")
+        say(told(result))
     if result["verdict"] != "ok":
         raise EntryFailed(result["verdict"], result["reason"])
 
@@ -156,7 +154,7 @@ def check(
     unit: Unit = "",
     mains: Annotated[float, typer.Option(help="Frequency of the mains, Hz.")] = 50.0,
     once: Annotated[bool, typer.Option("--once", help="No page: judge the first seconds; exit 1 if unfit.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="With --once: print everything as JSON.")] = False,
+    as_json: AsJson = False,
     port: Annotated[int, typer.Option(help="Port of the page.")] = 8020,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
 ) -> None:
@@ -175,18 +173,18 @@ def check(
         else:
             import uvicorn
 
-            print(f"{source.described}\nsignal check on http://{host}:{port}/")
+            say(f"{source.described}\nsignal check on http://{host}:{port}/")
             uvicorn.run(make_check(watch, source.described), host=host, port=port, log_level="warning")
             return
     finally:
         stop.set()
         thread.join()
     if as_json:
-        print(json_text(found))
+        give(found)
     else:
         bad = [f"{row['name']} {' '.join(row['faults'])}" for row in found["channels"] if row["faults"]]
         bad += [f"{one}-{two} bridged" for one, two in found["bridged"]]
-        print("no signal" if found["waiting"] else "fit" if found["fit"] else f"not fit: {'; '.join(bad)}")
+        say("no signal" if found["waiting"] else "fit" if found["fit"] else f"not fit: {'; '.join(bad)}")
     if not found["fit"]:
         raise typer.Exit(1)
 
@@ -196,7 +194,7 @@ def rescue(folder: Annotated[Path, typer.Argument(help="What arena live record o
     """Make a data folder and BIDS from a recording that was cut off by a crash or a full disk."""
     from bciarena.live.recorder import rescue as make_whole
 
-    print(f"recording in {make_whole(folder)}")
+    say(f"recording in {make_whole(folder)}")
 
 
 @app.command()
@@ -209,4 +207,4 @@ def board(
     """Turn a BrainFlow board into an LSL stream (extra boards)."""
     from bciarena.live.board import stream_board
 
-    print(f"{stream_board(board_id, port, stream, seconds, _stop(), _say)} samples sent")
+    say(f"{stream_board(board_id, port, stream, seconds, _stop(), _say)} samples sent")

@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import AsJson
+from bciarena.cli._say import tell
+
 
 def main(
     site: Annotated[str, typer.Argument(help="Address of the site, e.g. http://127.0.0.1:8000")],
@@ -16,6 +19,7 @@ def main(
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
     scope: Annotated[str, typer.Option(help="What the token may do: read, submit or organise.")] = "submit",
     days: Annotated[int, typer.Option(min=1, max=365, help="How long the token is valid.")] = 90,
+    as_json: AsJson = False,
 ) -> None:
     """Sign in to a site for arena submit and arena status. Only a token is kept, not the password."""
     import socket
@@ -33,4 +37,8 @@ def main(
         token = str(Client(site).call("POST", "/token", json=body)["token"])
     me = Client(site, token).call("GET", "/me")
     where = keep_login(site.rstrip("/"), token)
-    print(f"signed in as {me['name']} ({me['role']}); the token is kept in {where}")
+    tell(
+        as_json,
+        {"name": me["name"], "role": me["role"], "token_file": str(where)},
+        f"signed in as {me['name']} ({me['role']}); the token is kept in {where}",
+    )

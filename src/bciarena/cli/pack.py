@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from bciarena.cli._options import Image, Requirements
+from bciarena.cli._options import AsJson, DryRun, Image, Requirements
+from bciarena.cli._say import say, tell
 
 
 def main(
@@ -16,16 +17,27 @@ def main(
     entry: Annotated[str | None, typer.Option(metavar="MODULE:CLASS", help="Which class plays.")] = None,
     image: Image = None,
     requirements: Requirements = None,
+    as_json: AsJson = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Compile an entry to .pyc and pack it for upload."""
     from bciarena.contests import rulebook
     from bciarena.entries.packing import pack
-    from bciarena.plaintext import clean
 
     done = pack(folder, rulebook(challenge), out, python, entry=entry, image=image, requirements=requirements)
     for warning in done.warnings:
-        typer.echo(f"note: {clean(warning)}", err=True)
-    typer.echo(f"{done.file}: {len(done.names)} files, {done.file.stat().st_size / 1024:.0f} KiB, Python {done.python}")
-    for name in done.names:
-        typer.echo(f"  {clean(name)}")
-    typer.echo(f"plays {clean(done.target)}; digest {done.digest[:16]}")
+        say("note: ", warning, err=True)
+    tell(
+        as_json,
+        {
+            "file": str(done.file),
+            "files": done.names,
+            "python": done.python,
+            "target": done.target,
+            "digest": done.digest,
+            "notes": done.warnings,
+        },
+        f"{done.file}: {len(done.names)} files, {done.size / 1024:.0f} KiB, Python {done.python}",
+        *(f"  {name}" for name in done.names),
+        f"plays {done.target}; digest {done.digest[:16]}",
+    )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from bciarena.cli._options import AsJson
+from bciarena.cli._say import give, say
 
 
 def main(
@@ -24,7 +26,7 @@ def main(
     boards: Annotated[int, typer.Option(help="Boards simulated for each design.")] = 100,
     seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
     figure: Annotated[Path | None, typer.Option(help="Also draw the table, as SVG.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """How many people, blocks and trials a contest needs to tell two entries apart: power by simulation."""
     from bciarena.contests import contest, rulebook
@@ -63,21 +65,19 @@ def main(
             said += "-     no entry can be that much better on so little data"
         else:
             said += f"{row['power']:.2f} ± {row['error']:.2f}" + ("  enough" if row["power"] >= planning.WANTED else "")
-        print(said)
+        say(said)
 
     if not as_json:
         where = " on a block" if planning.adds_up(book, assumed) else ""
-        print(
-            f"{book.id}: one of {teams} entries is better by {difference:g} {book.unit}{where}, the others are equal:"
-        )
+        say(f"{book.id}: one of {teams} entries is better by {difference:g} {book.unit}{where}, the others are equal:")
         counted = max(seconds, book.floor_s)
-        print(f"right in {accuracy:.0%} for an average person, after {counted:g} s. People are assumed to differ by")
-        print(f"{planning.PERSON_SD:g} and the blocks of an entry by {BLOCK_SD:g} in log odds. Power: the chance that")
-        print(f"the board separates it from one of the others; {planning.WANTED:g} counts as enough.")
-        print(f"{'people':>7} {'blocks':>7} {'trials':>7}   power  (blocks per person, trials per block)")
+        say(f"right in {accuracy:.0%} for an average person, after {counted:g} s. People are assumed to differ by")
+        say(f"{planning.PERSON_SD:g} and the blocks of an entry by {BLOCK_SD:g} in log odds. Power: the chance that")
+        say(f"the board separates it from one of the others; {planning.WANTED:g} counts as enough.")
+        say(f"{'people':>7} {'blocks':>7} {'trials':>7}   power  (blocks per person, trials per block)")
     rows = planning.plan(book, assumed, teams, difference, *sizes, boards, seed, None if as_json else tell)
     if as_json:
-        print(json.dumps(rows, indent=1))
+        give(rows)
     if figure is not None:
         title = f"{book.id}: {teams} teams, a difference of {difference:g} {book.unit}"
         with wanted_file(figure) as path:

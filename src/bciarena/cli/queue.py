@@ -6,12 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
+from bciarena.cli._options import AsJson
+from bciarena.cli._say import give
+
 EVERY_S = 1.0
 
 
 def main(
     watch: Annotated[bool, typer.Option("--watch", help="Show it again every second until Ctrl-C.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: AsJson = False,
     cancel: Annotated[list[int] | None, typer.Option(help="Stop a job.")] = None,
     retry: Annotated[list[int] | None, typer.Option(help="Queue a faulted or cancelled job again.")] = None,
     most: Annotated[int, typer.Option(help="Rows shown of each kind.")] = 20,
@@ -27,7 +30,6 @@ def main(
     from bciarena.errors import BadInput
     from bciarena.jobs.queue import Queue
     from bciarena.jobs.view import snapshot
-    from bciarena.plaintext import json_text
 
     engine = db.open_database(database or None, make=False)
     queue = Queue(engine)
@@ -45,7 +47,7 @@ def main(
                 if not change(job):
                     raise BadInput(f"job {job}: {words} (state {queue.get(job).state})")
         if as_json:
-            print(json_text(look()))
+            give(look())
         elif watch:
             with Live(_page(look()), screen=False, auto_refresh=False) as live:
                 while True:

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import AsJson, DryRun
+from bciarena.cli._say import give, say
+
 
 def main(
     source: Annotated[
@@ -35,15 +38,14 @@ def main(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of whatever is drawn at random.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that is not empty.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the data card as JSON.")] = False,
+    as_json: AsJson = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Make a contest's data from recordings: a public copy with the truth masked, the truth, and a data card."""
-    from rich.console import Console
-
+    from bciarena.bars import working
     from bciarena.cli._options import codes_of
     from bciarena.contests import rulebook
     from bciarena.errors import BadInput
-    from bciarena.plaintext import json_text
     from bciarena.recording.channels import wire_map
     from bciarena.release import release
     from bciarena.release.making import Wanted
@@ -59,16 +61,16 @@ def main(
         raise BadInput(f"--seed {seed}: give 0 or more")
     hidden = tuple(name.strip() for name in hide.split(",") if name.strip())
     wanted = Wanted(codes_of(events), wire_map(wires), counts, one_set, hidden, bids, licence, seed, deep, learn_from)
-    with Console(stderr=True).status("reading") as status:
-        card = release(book, source, out, wanted, force=force, tell=lambda text: status.update(text))
+    with working("reading") as at:
+        card = release(book, source, out, wanted, force=force, tell=at)
     if as_json:
-        print(json_text(card))
+        give(card)
         return
     for one in card["sets"]:
-        print(
+        say(
             f"{out}  {one['name']} ({one['role']}): {one['people']} people, {one['blocks']} blocks, "
             f"{one['trials']} trials, {one['seconds'] / 60:.1f} minutes"
         )
     for note in card["notes"]:
-        print(f"  {note}")
-    print(f"{out}/card.en.md, card.zh.md, card.json: the data card")
+        say(f"  {note}")
+    say(f"{out}/card.en.md, card.zh.md, card.json: the data card")

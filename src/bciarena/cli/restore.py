@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bciarena.cli._options import Database, Home, Stored
+from bciarena.cli._options import AsJson, Database, Home, Stored
+from bciarena.cli._say import tell
 from bciarena.cli._upkeep import steps
 
 
@@ -17,6 +18,7 @@ def main(
     home: Home = None,
     database: Database = None,
     storage: Stored = None,
+    as_json: AsJson = False,
 ) -> None:
     """Restore a site from a backup to a place where there is none, checking every digest."""
     from bciarena.upkeep.backup import restore
@@ -25,5 +27,9 @@ def main(
     places = Places.at(home, database, storage)
     with steps("restoring") as step:
         index = restore(places, file, moment, step)
-    print(f"{places.home}: restored from backup {index['moment']}, {len(index['names'])} stored files")
-    print("check it with: arena verify --digests --scores; then serve it with: arena serve (the same --home)")
+    tell(
+        as_json,
+        {"home": str(places.home), "moment": index["moment"], "stored": len(index["names"])},
+        f"{places.home}: restored from backup {index['moment']}, {len(index['names'])} stored files",
+        "check it with: arena verify --digests --scores; then serve it with: arena serve (the same --home)",
+    )

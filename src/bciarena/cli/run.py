@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bciarena.cli._options import Image, Requirements
+from bciarena.cli._options import AsJson, DryRun, Image, Requirements
+from bciarena.cli._say import give, say
 
 
 def main(
@@ -38,18 +39,18 @@ def main(
         float | None, typer.Option(metavar="S", help="Seconds for the whole run; default: the data's length.")
     ] = None,
     cores: Annotated[int, typer.Option(min=1, max=64, help="Cores whose time its processes share.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print score.json on stdout, nothing else.")] = False,
+    as_json: AsJson = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Play an entry on a data folder, packet by packet, and score it by the challenge's rules."""
 
-    import sys
     from contextlib import ExitStack
 
-    from bciarena.cli._playing import checked, progress, wrapped
+    from bciarena.cli._playing import checked, progress, told, wrapped
     from bciarena.contests import rulebook
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed
-    from bciarena.plaintext import clean, json_text
+    from bciarena.plaintext import clean
     from bciarena.recording import open_recording
     from bciarena.sandbox.limits import Limits
     from bciarena.summary import timing_words
@@ -91,17 +92,17 @@ def main(
                 limits=Limits(cores=cores),
             )
     if as_json:
-        print(json_text(result))
-        print(f"arena: {result.summary}", file=sys.stderr)
+        give(result)
+        say("arena: ", told(result), err=True)
     else:
-        print(f"{result['challenge']}  {result['verdict']}  score {result['score']:.4f} {result['unit']}")
-        print("  ".join(f"{key} {value:.4g}" for key, value in result["metrics"].items()))
+        say(f"{result['challenge']}  {result['verdict']}  score {result['score']:.4f} {result['unit']}")
+        say("  ".join(f"{key} {value:.4g}" for key, value in result["metrics"].items()))
         for note in result["notes"][:20]:
-            print(f"note: {clean(note)}")
+            say(f"note: {clean(note)}")
         if len(result["notes"]) > 20:
-            print(f"note: {len(result['notes']) - 20} more notes" + (f" in {out / 'score.json'}" if out else ""))
+            say(f"note: {len(result['notes']) - 20} more notes" + (f" in {out / 'score.json'}" if out else ""))
         if result.timing:
-            print(timing_words(result.timing))
-        print(result.summary)
+            say(timing_words(result.timing))
+        say(told(result))
     if result["verdict"] != "ok":
         raise EntryFailed(result["verdict"], result["reason"])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bciarena.cli._options import Outside
+from bciarena.cli._options import AsJson, Outside
+from bciarena.cli._say import give, say
 
 
 def main(
@@ -17,12 +17,12 @@ def main(
     data: Annotated[Path | None, typer.Option(help="The data folder, if it has moved since.")] = None,
     rules: Annotated[str | None, typer.Option(help="Score the same ledger under another rulebook id.")] = None,
     challenge: Outside = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole score file.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Recompute the score of a kept run from its ledger and the data, and compare it with the stored one."""
+    from bciarena.cli._playing import told
     from bciarena.contests import known
     from bciarena.errors import BadInput
-    from bciarena.plaintext import json_text
     from bciarena.runs import RunFolder, rescore
 
     known(challenge)
@@ -36,11 +36,11 @@ def main(
                 f"{result['score']}; the run folder was changed after the run"
             )
     if as_json:
-        print(json_text(result))
-        print(f"arena: {result.summary}", file=sys.stderr)
+        give(result)
+        say("arena: ", told(result), err=True)
     else:
-        print(f"{result['challenge']}  {result['verdict']}  score {result['score']:.4f} {result['unit']}")
-        print("  ".join(f"{key} {value:.4g}" for key, value in result["metrics"].items()))
+        say(f"{result['challenge']}  {result['verdict']}  score {result['score']:.4f} {result['unit']}")
+        say("  ".join(f"{key} {value:.4g}" for key, value in result["metrics"].items()))
         if rules is None:
-            print("equals the stored score")
-        print(result.summary)
+            say("equals the stored score")
+        say(told(result))

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli import _say
+
 
 def main(
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
@@ -36,7 +38,6 @@ def main(
 ) -> None:
     """Serve the contest site, with workers that play what is submitted."""
     import os
-    import sys
 
     try:
         import uvicorn
@@ -54,7 +55,7 @@ def main(
     from bciarena.sandbox import why_not
 
     def say(line: str) -> None:
-        print(f"arena: {line}", file=sys.stderr, flush=True)
+        _say.say("arena: ", line, err=True)
 
     known(*(contest or ()))
     trouble = why_not()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from bciarena.cli._say import give
 
 app = typer.Typer(help="A subject through all blocks of an experiment.", no_args_is_help=True)
 
@@ -36,4 +37,4 @@ def run(
     except KeyboardInterrupt:
         _say(f"stopped; everything recorded is kept. arena session run {plan} goes on with the next trial")
         raise typer.Exit(130) from None
-    print(json.dumps(told, indent=1))
+    give(told)

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import AsJson, DryRun
+from bciarena.cli._say import give, say
+
 
 def main(
     challenge: Annotated[str, typer.Argument(help="A contest: name, name/version or folder.")],
@@ -33,19 +36,17 @@ def main(
     ] = False,
     figures: Annotated[bool, typer.Option("--figures", help="Also write quality.html: is this EEG like EEG?")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that is not empty.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
+    as_json: AsJson = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Simulate recordings with truth: subjects going through the experiment."""
     import signal
     from collections import Counter
     from dataclasses import asdict
 
-    from rich.console import Console
-
-    from bciarena.bars import progress_bar
+    from bciarena.bars import progress_bar, working
     from bciarena.contests import rulebook
     from bciarena.errors import BadInput
-    from bciarena.plaintext import json_text
     from bciarena.protocol import protocol_of
     from bciarena.protocol.seeds import secret_seed
     from bciarena.simulator import Order, make
@@ -58,7 +59,6 @@ def main(
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # ended from outside: half-made folders are removed, as by Ctrl-C
-    console = Console(stderr=True)
     with progress_bar(stays=True) as progress:
         task = progress.add_task(f"{name} {order.split}", total=order.files)
         summary = make(
@@ -68,21 +68,21 @@ def main(
             advance=lambda what: progress.update(task, advance=1, description=f"{name} {order.split}"),
             say=lambda words: progress.update(task, description=f"{name} {order.split}: {words}"),
         )
-    if figures:
+    if figures and not dry_run:
         from bciarena.simulator.quality_page import write_quality
 
-        with console.status("measuring"):
+        with working("measuring"):
             page = write_quality(out, challenge)
         summary.notes.append(f"quality page: {page}")
     if as_json:
         counted = Counter(row["generator"] for row in summary.generated)
-        typer.echo(json_text(asdict(summary) | {"generated": dict(counted)}, None))
+        give(asdict(summary) | {"generated": dict(counted)})
         return
-    typer.echo(
+    say(
         f"{out}: {summary.challenge} {summary.split}, {summary.subjects} subjects, {summary.blocks} blocks, "
         f"{summary.seconds / 60:.1f} minutes, {sum(summary.trials.values())} trials"
     )
     if seed == "secret":
-        typer.echo(f"seed {number}: keep it secret; with it anybody can simulate the truth")
+        say(f"seed {number}: keep it secret; with it anybody can simulate the truth")
     for note in summary.notes:
-        typer.echo(note)
+        say(note)

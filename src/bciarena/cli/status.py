@@ -6,25 +6,27 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import AsJson
+from bciarena.cli._say import tell
+
 
 def main(
     run: Annotated[int | None, typer.Argument(min=1, help="Number of a run; default: the newest ones.")] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Wait until the run (or the newest) has ended.")] = False,
     logs: Annotated[bool, typer.Option("--logs", help="Also show what the entry printed.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=500, help="How many of the newest.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show your submissions on the site you signed in to."""
 
     from bciarena.cli._following import follow_run, line_of, result_of, told
     from bciarena.errors import BadInput
-    from bciarena.plaintext import json_text
     from bciarena.service.client import Client
 
     client = Client.signed_in()
     if run is None and not follow and not logs:
         found = client.call("GET", "/submissions", params={"limit": limit})
-        print(json_text(found) if as_json else "\n".join(map(line_of, found)) or "none yet")
+        tell(as_json, found, *(map(line_of, found) if found else ["none yet"]))
         return
     if run is None:
         newest = client.call("GET", "/submissions", params={"limit": 1})
@@ -32,7 +34,7 @@ def main(
             raise BadInput("there is no submission yet")
         run = int(newest[0]["id"])
     one = follow_run(client, run) if follow else client.call("GET", f"/submissions/{run}")
-    print(json_text(one) if as_json else told(one))
+    tell(as_json, one, *told(one))
     if logs:
         print(client.text(f"/submissions/{run}/logs"), end="")
     result_of(one)

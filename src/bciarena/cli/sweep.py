@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bciarena.cli._say import say
+
 if TYPE_CHECKING:
     from bciarena.jobs.queue import Queue
     from bciarena.jobs.storage import Storage
@@ -71,14 +73,12 @@ def main(
             ended = rows[cell.job].result or {}
             if ended.get("tally"):
                 name = f"{cell.entry} on {Path(cell.data).name}, seed {cell.seed}"
-                print(f"{clean(name)}: score {ended['score']:.4f}; {summary(ended['tally'])}")
+                say(f"{clean(name)}: score {ended['score']:.4f}; {summary(ended['tally'])}")
         done = sum(row.state in ("finished", "failed") for row in rows.values())
-        print(
-            f"{out}: {done} of {len(cells)} runs" + ("" if is_done(rows.values()) else "; the same command continues")
-        )
+        say(f"{out}: {done} of {len(cells)} runs" + ("" if is_done(rows.values()) else "; the same command continues"))
         faulted = [row for row in rows.values() if row.state == "faulted"]
         for row in faulted[:10]:
-            print(f"faulted: job {row.id}: {row.error}")
+            say(f"faulted: job {row.id}: {row.error}")
         if faulted:
             raise RuntimeError(f"{len(faulted)} runs could not be played; the same command tries them again")
     finally:
@@ -148,10 +148,9 @@ def _play(cells: list[Cell], queue: Queue, place: Storage, slots: int) -> None:
 
 def _quietly(line: str) -> None:
     """Print only problems; the display shows the rest."""
-    import sys
 
     if ": ok" not in line:
-        print(f"sweep: {line}", file=sys.stderr, flush=True)
+        say(f"sweep: {line}", err=True)
 
 
 def _watch(cells: list[Cell], queue: Queue, stop: Any) -> None:

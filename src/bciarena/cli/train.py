@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bciarena.cli._options import Image, Requirements
+from bciarena.cli._options import AsJson, DryRun, Image, Requirements
+from bciarena.cli._say import tell
 
 
 def main(
@@ -27,13 +28,14 @@ def main(
     image: Image = None,
     requirements: Requirements = None,
     budget: Annotated[float, typer.Option(metavar="S", help="Wall and CPU seconds it may take.")] = 86400.0,
+    as_json: AsJson = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Train an entry that can learn; arena run --model then plays it with the result."""
     import sys
     import time
 
-    from rich.console import Console
-
+    from bciarena.bars import working
     from bciarena.cli._playing import checked, shown_live
     from bciarena.contests import rulebook
     from bciarena.entries.opened import opened
@@ -54,11 +56,17 @@ def main(
         began = time.monotonic()
         shown = shown_live()
         # The folder is made before training, so that one that cannot be written is reported at once.
-        with whole_folder(target, force) as beside, Console(stderr=True).status(f"training {name}"):
+        with whole_folder(target, force) as beside, working(f"training {name}"):
             names = ready.train(
                 data,
                 beside,
                 budget_s=budget,
                 on_output=lambda raw: print(shown(raw), end="", file=sys.stderr, flush=True),
             )
-    print(f"{target}: {', '.join(names[:8])}{' ...' * (len(names) > 8)} ({time.monotonic() - began:.1f} s)")
+    took_s = time.monotonic() - began
+    listed = ", ".join(names[:8]) + (" ..." if len(names) > 8 else "")
+    tell(
+        as_json,
+        {"folder": str(target), "files": names, "seconds": round(took_s, 3)},
+        f"{target}: {listed} ({took_s:.1f} s)",
+    )

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bciarena.cli._options import Database, Home, Outside, Stored
+from bciarena.cli._options import AsJson, Database, Home, Outside, Stored
+from bciarena.cli._say import give, say
 from bciarena.cli._upkeep import steps
 
 WRONG = 3
@@ -35,14 +36,17 @@ def main(
     remove_unused: Annotated[
         float | None, typer.Option(help="Remove files that nothing names and that are older than this many days.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: AsJson = False,
     home: Home = None,
     database: Database = None,
     storage: Stored = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --remove-unused: say what would go, remove nothing.")
+    ] = False,
 ) -> None:
     """Check the database of a site against its storage, a run against its data, a bundle, or a backup file."""
     if what is None:
-        _site(home, database, storage, digests, scores, remove_unused, as_json)
+        _site(home, database, storage, digests, scores, remove_unused, as_json, dry_run)
     elif what.is_dir():
         from bciarena.cli.score import main as score
 
@@ -67,16 +71,16 @@ def _bundle(
 ) -> None:
     from bciarena.bundles import verify_bundle
     from bciarena.contests import known
-    from bciarena.plaintext import clean, json_text
+    from bciarena.plaintext import clean
 
     known(challenge)
     found = verify_bundle(path, data=data, entry=entry, model=model, trust_rules=trust_rules)
     if as_json:
-        print(json_text(found.as_json()))
+        give(found.as_json())
     else:
         for word, lines in found.as_json().items():
             print("".join(f"{word}: {clean(line)}\n" for line in lines), end="")
-        print(f"{path}: {len(found.differs)} things differ, {len(found.unchecked)} could not be checked")
+        say(f"{path}: {len(found.differs)} things differ, {len(found.unchecked)} could not be checked")
     if found.differs:
         raise typer.Exit(DIFFERS)
 
@@ -89,8 +93,8 @@ def _site(
     scores: bool,
     days: float | None,
     as_json: bool,
+    dry_run: bool,
 ) -> None:
-    import json
 
     from bciarena.upkeep import verify
     from bciarena.upkeep.places import Places
@@ -99,33 +103,33 @@ def _site(
         with steps("checking") as step:
             found = verify.check(engine, place, digests=digests, scores=scores, on_step=step)
         unused = verify.unused(engine, place)
-        removed = verify.remove_unused(engine, place, days) if days is not None else 0
+        removed = verify.remove_unused(engine, place, days, dry_run) if days is not None else 0
     if as_json:
         wrong = [one._asdict() for one in found]
-        print(json.dumps({"wrong": wrong, "unused": len(unused), "removed": removed}, ensure_ascii=False, indent=1))
+        give({"wrong": wrong, "unused": len(unused), "removed": removed})
     else:
         for line in verify.lines(found):
-            print(line)
+            say(line)
         read = ", every byte read" if digests else ""
         again = ", every score recomputed" if scores else ""
-        gone = f", {removed} of them removed" if days is not None else ""
-        print(f"{len(found)} things wrong{read}{again}; {len(unused)} stored files are named by nothing{gone}")
+        done = "would be removed" if dry_run else "removed"
+        gone = f", {removed} of them {done}" if days is not None else ""
+        say(f"{len(found)} things wrong{read}{again}; {len(unused)} stored files are named by nothing{gone}")
         if any(one.kind != "score" for one in found):
-            print("put missing and damaged files back from a backup: arena restore FILE --home ELSEWHERE, then copy")
+            say("put missing and damaged files back from a backup: arena restore FILE --home ELSEWHERE, then copy")
     if found:
         raise typer.Exit(WRONG)
 
 
 def _backup(path: Path, as_json: bool) -> None:
-    import json
 
     from bciarena.upkeep.backup import check_backup
 
     with steps("reading") as step:
         bad = check_backup(path, step)
     if as_json:
-        print(json.dumps({"damaged": bad}, indent=1))
+        give({"damaged": bad})
     else:
-        print("\n".join([*(f"damaged or missing: {name}" for name in bad), f"{path}: {len(bad)} things wrong"]))
+        say("\n".join([*(f"damaged or missing: {name}" for name in bad), f"{path}: {len(bad)} things wrong"]))
     if bad:
         raise typer.Exit(WRONG)

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli import _say
+
 
 def main(
     database: Annotated[str, typer.Option(help="URL; default: ARENA_DATABASE or this user's SQLite file.")] = "",
@@ -22,7 +24,6 @@ def main(
     ] = None,
 ) -> None:
     """Play queued jobs until stopped (Ctrl-C returns unfinished ones to the queue)."""
-    import sys
 
     from bciarena.contests import known
     from bciarena.database import db
@@ -40,7 +41,7 @@ def main(
         raise BadInput("--slots must be 0 or more, --lease-s at least 1")
 
     def say(line: str) -> None:
-        print(f"worker: {line}", file=sys.stderr, flush=True)
+        _say.say("worker: ", line, err=True)
 
     base = db.open_database(database or None, idle_limit_s=lease_s, make=False)
     try:

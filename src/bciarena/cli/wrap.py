@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from bciarena.cli._options import AsJson, DryRun
+from bciarena.cli._say import tell
+
 
 def main(
     model: Annotated[
@@ -30,13 +33,14 @@ def main(
     force: Annotated[bool, typer.Option("--force", help="Replace the folder of --out if it exists.")] = False,
     sandbox: Annotated[str, typer.Option(help="bwrap, or none to debug your own model.")] = "bwrap",
     budget: Annotated[float, typer.Option(metavar="S", help="Wall and CPU seconds that fitting may take.")] = 86400.0,
+    as_json: AsJson = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Make an entry of a trained model: its window, and when to answer, are fitted on training data, in a box."""
     import json
     import sys
 
-    from rich.console import Console
-
+    from bciarena.bars import working
     from bciarena.cli._playing import checked, shown_live
     from bciarena.contests import rulebook
     from bciarena.errors import BadInput
@@ -64,7 +68,7 @@ def main(
         refit,
     )
     shown = shown_live()
-    with Console(stderr=True).status("fitting"):
+    with working("fitting"):
         told = wrap(
             model,
             book,
@@ -85,10 +89,22 @@ def main(
         if rule.start > 1
         else f"answers from {rule.first_s:.2f} s on, at {rule.last_s:.2f} s at the latest"
     )
-    print(f"{out}: a window of {told.window_s:g} s, {when}")
-    print(
+    tell(
+        as_json,
+        {
+            "folder": str(out),
+            "window_s": told.window_s,
+            "first_s": rule.first_s,
+            "last_s": rule.last_s,
+            "score": told.score,
+            "accuracy": told.accuracy,
+            "mean_length_s": told.mean_length_s,
+            "out_of_fold": told.out_of_fold,
+            "trials": told.trials,
+        },
+        f"{out}: a window of {told.window_s:g} s, {when}",
         f"{told.score:.4g} {book.unit}, accuracy {told.accuracy:.2f}, {told.mean_length_s:.2f} s a trial, {where} "
-        f"({told.trials})"
+        f"({told.trials})",
     )
 
 

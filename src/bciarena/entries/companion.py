@@ -8,7 +8,6 @@ and scores (see entries.engine). It needs nothing but numpy. Only the sample and
 from __future__ import annotations
 
 import inspect
-import shutil
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +17,7 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.entries.engine import write_engine
 from bciarena.errors import BadInput
 from bciarena.protocol import protocol_of
+from bciarena.writing import wanted_folder
 
 STARTER = Path(__file__).parents[1] / "starter"
 SEED = 20
@@ -71,18 +71,15 @@ def write_starter(rulebook: Rulebook, folder: Path) -> list[str]:
     if not own.has("starter"):
         raise BadInput(f"{rulebook.id}: this contest has no companion package (no starter/ in {own.folder})")
     parts = [*(STARTER / name for name in SHARED[rulebook.dialect]), own.folder / "starter"]
-    try:
+    with wanted_folder(folder) as beside:
         for part in parts:
-            _copy(part, folder, _words(rulebook))
+            _copy(part, beside, _words(rulebook))
         face = asynchronous if rulebook.dialect == "C" else synchronous
         for place, names in INTERFACES[rulebook.dialect].items():
-            _write(folder / place, _face_file(face, names, Path(place).stem))
+            _write(beside / place, _face_file(face, names, Path(place).stem))
         if rulebook.dialect != "D":
-            write_engine(folder, rulebook)
-    except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise BadInput(f"{folder}: cannot be written ({error.strerror})") from error
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+            write_engine(beside, rulebook)
+        return sorted(path.relative_to(beside).as_posix() for path in beside.rglob("*") if path.is_file())
 
 
 def _words(rulebook: Rulebook) -> dict[str, str]:

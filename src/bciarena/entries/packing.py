@@ -26,6 +26,7 @@ from bciarena.entries.package import HERE, open_entry
 from bciarena.entries.requirements import Wanted, read_requirements
 from bciarena.errors import BadInput, EntryFailed
 from bciarena.package import Package
+from bciarena.scratch import scratch
 from bciarena.writing import wanted_file
 
 # Runs in the entry's Python (3.8 and later). Compiling executes nothing of the source.
@@ -53,6 +54,7 @@ class Packed(NamedTuple):
     digest: str
     names: tuple[str, ...]
     warnings: tuple[str, ...]
+    size: int
 
 
 def pack(
@@ -92,9 +94,12 @@ def pack(
         names = tuple(sorted(_own_files(package.root)))
         content = _zip(package.root, names) if out.name.endswith(".zip") else _tar_gz(package.root, names)
         warnings = (*package.warnings, *notes, *([warning] if warning else []))
+    with scratch() as work:  # what is not an entry when opened again is not written
+        (work / out.name).write_bytes(content)
+        with open_entry(str(work / out.name), rulebook) as package:
+            done = Packed(out, base.version, package.target, package.digest, names, warnings, len(content))
     _write(out, content)
-    with open_entry(str(out), rulebook) as package:
-        return Packed(out, base.version, package.target, package.digest, names, warnings)
+    return done
 
 
 def _add_libraries(package: Package, path: Path, said: Config) -> tuple[str, ...]:

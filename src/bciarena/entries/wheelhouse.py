@@ -13,7 +13,7 @@ from bciarena.entries.index import wheelhouse
 from bciarena.entries.room import RECORD
 from bciarena.errors import BadInput
 from bciarena.places import cache_folder
-from bciarena.writing import whole_file
+from bciarena.writing import wanted_folder, whole_file
 
 LIST = "wheels.json"
 
@@ -32,10 +32,10 @@ def export_wheels(environments: list[Path], out: Path) -> list[str]:
     if lost:
         folders = ", ".join(str(folder) for folder in environments)
         raise BadInput(f"{lost[0]} is no longer kept; remove {folders} and export again")
-    out.mkdir(parents=True)
-    for name, digest in wanted.items():
-        shutil.copyfile(_kept(name, digest), out / name)
-    (out / LIST).write_text(json.dumps(wanted, indent=1) + "\n", "utf-8")
+    with wanted_folder(out) as beside:
+        for name, digest in wanted.items():
+            shutil.copyfile(_kept(name, digest), beside / name)
+        (beside / LIST).write_text(json.dumps(wanted, indent=1) + "\n", "utf-8")
     return sorted(wanted)
 
 

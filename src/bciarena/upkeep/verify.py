@@ -133,7 +133,7 @@ def unused(engine: sa.Engine, storage: Storage) -> list[str]:
     return sorted(set(storage.all_names()) - names)
 
 
-def remove_unused(engine: sa.Engine, storage: Storage, days: float) -> int:
+def remove_unused(engine: sa.Engine, storage: Storage, days: float, dry_run: bool = False) -> int:
     """Remove what has not been needed or stored again for some days; returns how many. Only in a storage folder.
 
     Each file is moved aside first and then checked: one that is stored again at this very moment is put back.
@@ -147,9 +147,14 @@ def remove_unused(engine: sa.Engine, storage: Storage, days: float) -> int:
         place = Path(storage.where(*split(name)))
         if time.time() - place.stat().st_mtime < days * DAY_S:
             continue
+        if dry_run:
+            aside[name] = (place, place)
+            continue
         away = Path(storage.root) / "part" / uuid.uuid4().hex
         os.replace(place, away)
         aside[name] = (place, away)
+    if dry_run:
+        return len(aside)
     with reading(engine) as session:
         now_needed = set(needed(session))
     return sum(_remove(*paths, keep=name in now_needed, days=days) for name, paths in aside.items())
