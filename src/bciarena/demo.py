@@ -90,6 +90,10 @@ def build(site: Site, cores: int | None = None) -> None:
             if owner is None:
                 raise BadInput("the demo needs an operator account; start it with arena serve --demo")
             _make_contests(session, owner, site, step)
+        if _is_played(site):  # a second start
+            while work_once(site):
+                pass
+            return
         _enter_and_play(site, owner.id, cores, step)
 
 
@@ -265,6 +269,12 @@ def _enter(site: Site, owner_id: int, cores: int, step: _Steps, look: Callable[[
                     step.say(f"{one.name}: not trained, so it does not play: {error}")
                 done()
             look()
+
+
+def _is_played(site: Site) -> bool:
+    """Whether every reference entry has been played to its end."""
+    jobs = _jobs(site)
+    return len(jobs) >= len(_shown_references()) and all(job.state in ENDED for job in jobs)
 
 
 def _jobs(site: Site) -> list[Any]:

@@ -106,7 +106,7 @@ def _catalogue(language: str) -> list[tuple[re.Pattern[str], str]]:
     path = Path(__file__).with_name(f"messages.{language}.toml")
     tables = tomllib.loads(path.read_text("utf-8"))
     pairs = [pair for table in tables.values() for pair in table.items()]
-    pairs.sort(key=lambda pair: -len(re.sub(r"\{\d+\}", "", pair[0])))
+    pairs.sort(key=lambda pair: (not pair[0].endswith(": "), -len(re.sub(r"\{\d+\}", "", pair[0]))))
     return [(_pattern(english), other) for english, other in pairs]
 
 
@@ -117,6 +117,8 @@ def _pattern(english: str) -> re.Pattern[str]:
 
 def _translated(line: str, language: str) -> str:
     for pattern, other in _catalogue(language):
+        if pattern.pattern.endswith(r":\ ") and (found := pattern.match(line)):  # "note: " and the like come first
+            return other + _translated(line[found.end() :], language)
         if found := pattern.fullmatch(line):
             filled = other
             for name, value in found.groupdict().items():

@@ -8,11 +8,11 @@ whatever the rules themselves give away, and however a block is balanced, is in 
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -109,7 +109,7 @@ def examine(
         values = accuracy(shuffled)
         beaten += int((values >= observed - 1e-12).sum())
         null += values.tolist()
-    half = float(norm.ppf(1 - alpha / (2 * tests)) * np.sqrt(np.maximum((weight**2).sum(), 1e-12) / 4))
+    half = float(NormalDist().inv_cdf(1 - alpha / (2 * tests)) * np.sqrt(np.maximum((weight**2).sum(), 1e-12) / 4))
     return Outcome(
         observed,
         max(observed - half, 0.0),

@@ -12,7 +12,9 @@ from bciarena.cli import _say
 
 def main(
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on.")] = 8000,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Port to listen on. [default: 8000, or the next that is free]")
+    ] = None,
     home: Annotated[Path | None, typer.Option(help="Folder of the site; default: ARENA_HOME or this user's.")] = None,
     database: Annotated[str | None, typer.Option(help="URL; default: SQLite in the site's folder.")] = None,
     storage: Annotated[str | None, typer.Option(help="Folder or fsspec URL; default: in the site's folder.")] = None,
@@ -75,7 +77,10 @@ def main(
         open_signup=not closed,
         upload_limit=upload_mb << 20,
     )
-    children.refuse_busy_port(host, port)
+    if port is None:
+        port = children.free_port(host, say)
+    else:
+        children.refuse_busy_port(host, port)
     site = Site(settings)
     with site.session(writes=True) as session:
         made = first_operator(session)

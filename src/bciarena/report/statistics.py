@@ -213,9 +213,9 @@ def _jackknife(rates: Floats) -> float:
 
 
 def _t95(freedom: int) -> float:
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
-    return float(t.ppf(0.975, max(freedom, 1)))
+    return float(stdtrit(max(freedom, 1), 0.975))
 
 
 def _trial_picks(units: Units, draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -249,7 +249,7 @@ def compare(one: dict[str, Any], two: dict[str, Any], draws: int = DRAWS, seed: 
     test; interval and p come from that one test, so they cannot disagree. A few blocks may agree by luck: the standard
     error is at least what chance in the trials makes it. With fewer than three blocks there is no test.
     """
-    from scipy.stats import t
+    from scipy.special import stdtr
 
     book = find_rulebook(one["challenge"])
     a, b = units_of(book, trials_from(one)), units_of(book, trials_from(two))
@@ -269,6 +269,6 @@ def compare(one: dict[str, Any], two: dict[str, Any], draws: int = DRAWS, seed: 
     ):  # alike wherever one looks: no spread to make an interval of
         return Difference(value, None, None, 1.0, unit)
     half = max(_t95(free) * error for error, free in errors)
-    chances = [2 * float(t.sf(abs(value) / error, max(free, 1))) for error, free in errors if error > 0]
+    chances = [2 * float(stdtr(max(free, 1), -abs(value) / error)) for error, free in errors if error > 0]
     p = 1.0 if value == 0 else max(chances, default=0.0)
     return Difference(value, value - half, value + half, p, unit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from bciarena.contests.trial import by_block
 from bciarena.contests.turing.score import target
@@ -43,7 +43,7 @@ def findings(run: KeptRun) -> list[Said]:
     """Blocks that passed, and how likely the next one is to pass."""
     passed = [bool(block["score"] > 0) for block in run.score["blocks"]]
     n, m = sum(passed), len(passed)
-    low, high = (float(beta.ppf(q, n + 0.5, m - n + 0.5)) for q in (0.025, 0.975))
+    low, high = (float(betaincinv(n + 0.5, m - n + 0.5, q)) for q in (0.025, 0.975))
     return [
         said(run.book, "say_target", n=n, m=m, share=float(run.book.constants["target"])),
         # Jeffreys' posterior; blocks of different people are treated alike.
