@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 PR_SET_PDEATHSIG = 1
+LINUX = sys.platform == "linux"
+"""Only here are entries run in processes of their own, boxed or not (docs/systems.md)."""
 
 
 def own_python(module: str, *arguments: str) -> list[str]:

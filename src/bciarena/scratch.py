@@ -6,7 +6,6 @@ removes what it left.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import tempfile
@@ -16,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bciarena.errors import BadInput
+from bciarena.processes import LINUX
 
 
 def base() -> Path:
@@ -30,6 +30,12 @@ def base() -> Path:
 @contextmanager
 def scratch(temporary: bool = False) -> Iterator[Path]:
     """A new private folder, removed afterwards; if ``temporary``, this process makes its temporary files in it."""
+    if not LINUX:
+        with tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as made:
+            yield Path(made)
+        return
+    import fcntl
+
     clean()
     place, name = base(), uuid.uuid4().hex
     folder, lock = place / name, place / f"{name}.lock"
@@ -51,6 +57,8 @@ def scratch(temporary: bool = False) -> Iterator[Path]:
 
 def clean() -> int:
     """Remove the folders whose owner is gone; returns how many."""
+    import fcntl
+
     removed = 0
     for lock in base().glob("*.lock"):
         with suppress(OSError), open(lock) as held:

@@ -81,8 +81,6 @@ def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
 
     What is at ``path`` already is replaced when it is an empty folder, or with ``force``; else BadInput is raised.
     """
-    import fcntl  # missing on some systems where companion packages run
-
     path = path.absolute()
     refuse_existing(path, force)
     beside = _beside(path)
@@ -92,11 +90,11 @@ def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
         try:
             shutil.rmtree(beside, ignore_errors=True)
             beside.mkdir(parents=True)
-            held = os.open(beside, os.O_RDONLY)
-            fcntl.flock(held, fcntl.LOCK_EX)
+            held = _locked(beside)
         except OSError as error:
             raise _unwritable(path, error) from error
-        _alone(path, beside)
+        if held >= 0:
+            _alone(path, beside)
         yield beside
         if _is_rehearsal(path):
             _would(path, beside)
@@ -115,6 +113,17 @@ def whole_folder(path: Path, force: bool = False) -> Iterator[Path]:
         shutil.rmtree(beside, ignore_errors=True)
         if held >= 0:
             os.close(held)
+
+
+def _locked(folder: Path) -> int:
+    """A descriptor that holds a lock on a folder; -1 on systems without such locks, where companion packages run."""
+    try:
+        import fcntl
+    except ImportError:
+        return -1
+    held = os.open(folder, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    return held
 
 
 def _alone(path: Path, beside: Path) -> None:

@@ -77,7 +77,9 @@ def test_no_line_of_the_catalogue_is_stale() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             texts.add(template(node))
     whole = "\n".join(texts)
-    by_others = re.compile(r"^(No such|Missing|Option|Got|Invalid|'\{0\}' is not|\{0\} is not in the range|Show this)")
+    by_others = re.compile(
+        r"^(No such|Missing|Option|Got|Invalid|'\{0\}' is not|\{0\} is not in the range|Show this|Input should)"
+    )
     system = {"Permission denied", "No space left on device", "Address already in use", "Not a directory",
               "Is a directory", "Read-only file system"}  # fmt: skip
     stale = []

@@ -12,9 +12,13 @@ import pytest
 
 from bciarena.contests.speller.rules import LUMINANCE
 from bciarena.lab.luminance import Range, level, luminance
+from tests.accessibility import violations
 from tests.browser import FLAGS, until
 from tests.lab.blocks import patient, plan, word_block
 from tests.lab.conftest import serving
+
+STAGE = ("page-has-heading-one", "landmark-one-main", "region")
+"""A stimulus has no headings or landmarks: it is one picture, named as such."""
 
 
 def test_operator_starts_and_the_block_is_played(page, browser, tmp_path):
@@ -25,6 +29,8 @@ def test_operator_starts_and_the_block_is_played(page, browser, tmp_path):
         operator.goto(f"{address}/operator")
         until(operator, "document.getElementById('page').textContent.startsWith('connected')")
         until(page, "window.lab?.player.timeline")
+        assert violations(operator) == []
+        assert violations(page, without=STAGE) == []
         operator.click("[data-command=patch]")
         operator.click("[data-command=start]")
         until(page, "window.lab.player.total > 200")

@@ -18,6 +18,7 @@ from bciarena.live.amplifier import Wiring
 from bciarena.live.check import checked_once, make_check, watched
 from bciarena.live.photodiode import read_offset
 from bciarena.live.streams import EegOut, need_lsl
+from tests.accessibility import violations
 from tests.browser import until
 from tests.lab.blocks import patient, word_block
 from tests.lab.conftest import serving, serving_app
@@ -148,6 +149,7 @@ def test_the_page_shows_a_stream_and_its_bad_channel(page, tmp_path):
             page.goto(f"{address}/?lang=zh")
             until(page, "document.getElementById('light').className === 'unfit'")
             assert "平直: T8" in page.inner_text("#wrong")
+            assert violations(page) == []
             page.screenshot(path=str(tmp_path / "check.png"), full_page=True)
         assert not page.errors
     finally:

@@ -21,6 +21,7 @@ from bciarena.report.page import render
 from bciarena.report.replay import replay
 from bciarena.report.texts import WORDS, worded, words_of
 from bciarena.simulator import Order, make
+from tests.accessibility import violations
 from tests.making import write_folder
 
 
@@ -83,6 +84,7 @@ def test_page_opens_without_errors_and_draws_every_figure(any_run, page, tmp_pat
     assert file.stat().st_size < 5_000_000
     page.goto(file.as_uri())
     page.evaluate("window.drawAll()")
+    assert violations(page) == []
     figures = page.locator(".plot")
     assert figures.count() >= 6
     assert page.locator(".plot .main-svg").count() >= figures.count()

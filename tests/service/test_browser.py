@@ -15,6 +15,7 @@ import pytest
 from bciarena.jobs.local import LocalEngine
 from bciarena.jobs.work import Work
 from bciarena.service.keeper import work_once
+from tests.accessibility import violations
 from tests.service.conftest import PASSWORD, packed
 from tests.service.test_flow import CRASH, GOOD, POOR, submit, team_with_entry, upload
 
@@ -172,10 +173,21 @@ def test_every_page_fits_a_phone_and_is_small(browser, sqlite_town, tmp_path, sc
         "/contests/spring/board",
         "/organise",
     ]
-    paths += ["/organise/new", "/organise/spring", "/operate", "/api/docs", "/login", "/signup"]
+    paths += [
+        "/organise/new",
+        "/organise/spring",
+        "/organise/spring/edit",
+        "/operate",
+        "/api/docs",
+        "/login",
+        "/signup",
+    ]
+    paths += [f"/contests/spring/{tab}" for tab in ("rules", "data", "start", "questions")]
+    paths += ["/inbox", "/roles", "/forgot"]
     for path in paths:
         page.goto(town.base + path, wait_until="load")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+        assert violations(page) == [], path
         shot(page, f"{scheme}{path.replace('/', '-')}")
     assert errors == []
     assert max(sum(parts) for parts in sizes.values()) < 200_000

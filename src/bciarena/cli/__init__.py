@@ -24,6 +24,10 @@ MENDED_BY_USER = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.E
 """Problems of the machine that one line explains: a full or read-only disk, permissions, names."""
 
 
+LINUX_MODULES = {"fcntl", "resource", "pwd", "grp", "termios"}
+"""Python has them only there (and partly on macOS)."""
+
+
 def build() -> typer.Typer:
     """The whole command tree."""
     from bciarena.cli._tree import build
@@ -136,6 +140,8 @@ def _theirs(error: Exception, verb: list[str]) -> str:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}; make room or choose another place, and try again"
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
+    if missing in LINUX_MODULES:
+        return f"arena {' '.join(verb)} works on Linux only; docs/systems.md says what works here"
     if missing and missing.split(".")[0] != "bciarena":
         from importlib.metadata import metadata, requires
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bciarena.errors import BadInput
+from bciarena.words import LANGUAGES
 
 LOCAL = "arena.toml"
 OWN_ONLY = {
@@ -70,7 +71,9 @@ def _add(found: Defaults, group: Any, content: dict[str, Any], path: Path, above
     commands = getattr(group, "commands", {})
     for key, value in content.items():
         if not above and key == "lang":
-            found.language = str(value)
+            if value not in LANGUAGES:
+                raise BadInput(f"{path}: lang = {value!r}: choose one of {', '.join(LANGUAGES)}")
+            found.language = value
         elif not isinstance(value, dict):
             raise BadInput(f"{path}: {key}: stands outside a command's table; put it under [run] or another command")
         elif key not in commands:

@@ -6,16 +6,18 @@ import codecs
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from bciarena.cli._say import say
 from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.match import Progress
 from bciarena.plaintext import clean
+from bciarena.processes import LINUX
 from bciarena.referee.desk import Clock
 from bciarena.runs.result import Result
-from bciarena.sandbox.box import Sandbox
 
+Sandbox = Literal["bwrap", "none"]
 LOUD = "arena: WARNING: --sandbox none: the entry runs with your rights and sees your files; its run is unsandboxed"
 
 
@@ -38,6 +40,11 @@ class checked:
             say(LOUD, err=True)
             return "none"
         if given == "bwrap":
+            if not LINUX:
+                raise BadInput(
+                    "entries are boxed on Linux only; here --sandbox none plays a module.py:Class in this process, and "
+                    "python main.py a companion package (docs/systems.md)"
+                )
             return "bwrap"
         raise BadInput(f"--sandbox {given}: choose bwrap or none")
 

@@ -77,8 +77,6 @@ def defaults(command: Any, words: list[str]) -> dict[str, Any]:
             return {}
         raise
     if found.language and VARIABLE not in os.environ:
-        if found.language not in LANGUAGES:
-            raise BadInput(f"lang = {found.language!r} in a file of arena config: choose one of {', '.join(LANGUAGES)}")
         os.environ[VARIABLE] = found.language
     if reader_language() != "en":
         _translate(command)

@@ -48,11 +48,10 @@ def main(
 
     from bciarena.cli._playing import checked, progress, told, wrapped
     from bciarena.contests import rulebook
-    from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed
     from bciarena.plaintext import clean
+    from bciarena.processes import LINUX
     from bciarena.recording import open_recording
-    from bciarena.sandbox.limits import Limits
     from bciarena.summary import timing_words
     from bciarena.writing import refuse_existing
 
@@ -63,34 +62,50 @@ def main(
     if out is not None:
         refuse_existing(out, force)
     recording = open_recording(data)
-    with ExitStack() as stack:
-        played = stack.enter_context(wrapped(entry_spec, book, train, box))
-        ready = stack.enter_context(
-            opened(
-                played,
-                book,
-                entry=entry,
-                python=python,
-                image=image,
-                requirements=requirements,
-                sandbox=box,
-                model=model,
-            )
-        )
-        name = ready.package.name if played == entry_spec else Path(entry_spec).stem
-        about = {"entry": entry_spec, "name": name, "model": str(model or ""), "python": python or ""}
-        ticks = checked.clock(clock)
+    ticks = checked.clock(clock)
+    if not LINUX:
+        from bciarena.cli._here import entry_here
+        from bciarena.inprocess import InProcess
+        from bciarena.runs import run_match
+
+        name = entry_spec.rpartition(":")[2]
+        about = {"entry": entry_spec, "name": name, "model": "", "python": ""}
         with progress(f"playing {name}") as shown:
-            result = ready.run(
-                recording,
-                out=out,
-                force=force,
-                clock=ticks,
-                about=about,
-                on_progress=shown,
-                budget_s=budget,
-                limits=Limits(cores=cores),
+            result = run_match(
+                book, recording, InProcess(entry_here(entry_spec)), out=out, force=force, clock=ticks, about=about,
+                on_progress=shown, budget_s=budget,
+            )  # fmt: skip
+    else:
+        from bciarena.entries.opened import opened
+        from bciarena.sandbox.limits import Limits
+
+        with ExitStack() as stack:
+            played = stack.enter_context(wrapped(entry_spec, book, train, box))
+            ready = stack.enter_context(
+                opened(
+                    played,
+                    book,
+                    entry=entry,
+                    python=python,
+                    image=image,
+                    requirements=requirements,
+                    sandbox=box,
+                    model=model,
+                )
             )
+            name = ready.package.name if played == entry_spec else Path(entry_spec).stem
+            about = {"entry": entry_spec, "name": name, "model": str(model or ""), "python": python or ""}
+            with progress(f"playing {name}") as shown:
+                result = ready.run(
+                    recording,
+                    out=out,
+                    force=force,
+                    clock=ticks,
+                    about=about,
+                    on_progress=shown,
+                    budget_s=budget,
+                    limits=Limits(cores=cores),
+                )
     if as_json:
         give(result)
         say("arena: ", told(result), err=True)

@@ -11,7 +11,6 @@ import importlib
 import json
 import os
 import pickle
-import resource
 import select
 import subprocess
 import sys
@@ -115,6 +114,8 @@ def read_apart(function: Callable[[Path], Any], path: Path) -> Any:
 
 
 def _answer(order: dict[str, Any]) -> dict[str, Any]:
+    import resource
+
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     soft = order["bytes"] if hard == resource.RLIM_INFINITY else min(order["bytes"], hard)
     resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

@@ -117,6 +117,7 @@ class Page(Asker):
             lang=self.lang,
             me=self.account,
             path=self.request.url.path,
+            base=self.site.settings.url,
             theme=self.request.cookies.get("theme") if self.request.cookies.get("theme") in ("dark", "light") else "",
             token=_FormToken(self),
             notice=self.say(notice) if notice.startswith("notice.") and self.knows(notice) else "",

@@ -26,14 +26,15 @@ COLOURS = ("#1f6f8b", "#c8553d", "#3a7d44", "#7b4b94", "#b08900", "#444444")
 ERD_FULL = 80
 """Change of power in percent that gets the full colour."""
 STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;max-width:1000px;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
+body{font:15px/1.5 system-ui,"Noto Sans","Noto Sans CJK SC","Microsoft YaHei",sans-serif;max-width:1000px;
+margin:2rem auto;padding:0 1rem;color:#1d2126;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}table{border-collapse:collapse;width:100%}
 td,th{border-bottom:1px solid #ddd;padding:.3rem .6rem;text-align:left}td.n,th.n{text-align:right}
-td.n{font-variant-numeric:tabular-nums}.soft{color:#555;font-size:.9rem}
+td.n{font-variant-numeric:tabular-nums}.soft{color:#5d656e;font-size:.9rem}
 .row{display:flex;flex-wrap:wrap;gap:1rem 2rem}
 .two{display:grid;grid-template-columns:repeat(2,max-content);gap:1rem 3rem}
 figure{margin:0}figcaption{font-size:.85rem;color:#555}svg{max-width:100%;height:auto}
-.yes{color:#2a7a2a}.no{color:#b03020;font-weight:600}svg text{font:11px system-ui,sans-serif;fill:#444}
+.yes{color:#26703a}.no{color:#a4372b;font-weight:600}svg text{font:11px system-ui,sans-serif;fill:#444}
 """
 
 
@@ -86,9 +87,9 @@ def quality_html(found: Quality, lang: str = "en") -> str:
         parts.append(f"<h2>{say('harmonics')}</h2>{_bars(found, say)}")
     head = (
         f'<!doctype html><html lang="{lang}"><meta charset="utf-8"><title>{found.challenge}</title>'
-        f"<style>{STYLE}</style>"
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style><main>'
     )
-    return head + "".join(parts) + "</html>"
+    return head + "".join(parts) + "</main></html>"
 
 
 def _table(found: Quality, say: Say) -> str:
@@ -103,7 +104,7 @@ def _table(found: Quality, say: Say) -> str:
             f"<td>{html.escape(say(item.source))}</td></tr>"
         )
     named = [say(word) for word in ("measure", "here", "people", "source")]
-    head = '<tr><th>{}</th><th class="n">{}</th><th class="n">{}</th><th></th><th>{}</th></tr>'.format(*named)
+    head = '<tr><th>{}</th><th class="n">{}</th><th class="n">{}</th><td></td><th>{}</th></tr>'.format(*named)
     return f"<table>{head}{''.join(lines)}</table>"
 
 

@@ -94,7 +94,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
       table.tBodies[0].append(...rows);
     };
     head.addEventListener("click", sort);
-    head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(); });
+    head.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); sort(); } });
   });
 }
 
