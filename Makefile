@@ -23,10 +23,11 @@ help:
 # The first Python that is new enough.
 $(BIN)/python:
 	@for python in python3 python3.13 python3.12 python3.11; do \
-	  if $$python -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
+	  if $$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
 	done; \
 	if [ -z "$$found" ]; then echo "BCI Arena needs Python 3.11 or newer with venv (Debian: apt install python3-venv)"; exit 2; fi; \
-	echo "Creating $(VENV) with $$found"; $$found -m venv $(VENV)
+	echo "Creating $(VENV) with $$found"; $$found -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "$$found cannot make a virtual environment here; install another Python 3.11 or newer and try again"; exit 2; }
 
 $(VENV)/.setup: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "Installing BCI Arena into $(VENV) (first time: two or three minutes)"

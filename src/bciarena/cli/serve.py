@@ -81,6 +81,10 @@ def main(
         port = children.free_port(host, say)
     else:
         children.refuse_busy_port(host, port)
+    if demo:  # of an older version: it can be made again, so nobody has to be asked
+        from bciarena.database.db import upgrade
+
+        upgrade(settings.database)
     site = Site(settings)
     with site.session(writes=True) as session:
         made = first_operator(session)
