@@ -40,6 +40,8 @@ def one(tmp_path, monkeypatch, capsys):
     plan[2600] = 243
 
     def send():
+        while not (eeg._outlet.has_consumers and codes._outlet.has_consumers) and not end.wait(0.05):
+            pass  # what is sent before anybody listens is lost
         begin_s, sent = lsl.local_clock(), 0
         noise = np.random.default_rng(0).normal(0, 10, (64, 4000))
         while not end.wait(max(0, begin_s + sent / BOOK.rate - lsl.local_clock())) and sent < 4000:
