@@ -102,15 +102,16 @@ def confusion(run: KeptRun) -> Figure | None:
         "z": grid.tolist(),
         "x": answers,
         "y": truths,
-        "colorscale": "Blues",
-        "reversescale": True,
+        "colorscale": [[0, "#e8f1f0"], [1, "#0b6b6a"]],
         "showscale": False,
     }
     if small:
         heat |= {"text": grid.tolist(), "texttemplate": "%{text}"}
     layout = _axes("@answer", "@truth") | {"height": 420 if small else 640}
-    layout["xaxis"]["type"] = layout["yaxis"]["type"] = "category"
-    layout["yaxis"]["autorange"] = "reversed"
+    for axis, codes in (("xaxis", answers), ("yaxis", truths)):
+        names = [f"@answer_{code}" if code in run.book.vocabulary else "@missing" for code in codes]
+        layout[axis] |= {"type": "category", "tickmode": "array", "tickvals": codes, "ticktext": names}
+    layout["yaxis"] |= {"autorange": "reversed", "automargin": True}
     right = int(sum(grid[truths.index(t), answers.index(t)] for t in truths))
     return Figure("confusion", [heat], layout, said(run.book, "alt_diagonal", right=right, n=int(grid.sum())))
 

@@ -24,7 +24,13 @@ def words_of(book: Rulebook) -> dict[str, Said]:
     """Every word of a contest's report by language: the shared ones, and its tables ``report`` and ``metrics``."""
     own = contest(book).words
     return {
-        code: {**words, **own[code].get("report", {}), **own[code].get("metrics", {})} for code, words in WORDS.items()
+        code: {
+            **words,
+            **{f"answer_{answer}": name for answer, name in contest(book).answers(code).items()},
+            **own[code].get("report", {}),
+            **own[code].get("metrics", {}),
+        }
+        for code, words in WORDS.items()
     }
 
 
