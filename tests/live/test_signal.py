@@ -9,6 +9,7 @@ from bciarena.contests import rulebook
 from bciarena.live.brain import LiveBrain
 from bciarena.live.check import places
 from bciarena.live.signal import Watch, judged
+from bciarena.live.traces import hints
 
 BOOK = rulebook("speller")
 N = 4 * BOOK.rate
@@ -53,6 +54,8 @@ def test_a_row_without_an_electrode_is_not_judged(eeg):
     missing = eeg.copy()
     missing[AT["C3"]] = 0
     assert judged(BOOK, missing, set(), absent=[AT["C3"]]).fit
+    assert hints(BOOK, missing, [AT["C3"]]) == []
+    assert hints(BOOK, missing) == [("flat", "C3")]
     watch = Watch(BOOK, absent=[AT["C3"]])
     watch.add(missing)
     whole = np.delete(watch.traces(0, 0, False, "average")[:59], AT["C3"], axis=0)

@@ -142,7 +142,7 @@ def run_live(
     source, recorder = opened_stream(book, name, out, tell, page, wiring, subject, block, HOLD_S)
     packets = LivePackets(book, source, recorder, ended)
     if hub:
-        packets.samples_seen = traces(book, page)
+        packets.samples_seen = traces(book, page, source.amplifier.absent)
     delays: list[float] = []
 
     def told(line: dict[str, Any]) -> None:
@@ -206,7 +206,7 @@ def record(
     page = LabPage(hub, ended.set, say)
     tell = Notes(say, page)
     source, recorder = opened_stream(book, name, out, tell, page, wiring, subject, block, RECORD_HOLD_S)
-    seen = traces(book, page) if hub else None
+    seen = traces(book, page, source.amplifier.absent) if hub else None
     until = time.monotonic() + seconds if seconds else None
     say(f"recording {name!r} to {out}; Ctrl-C or code {BLOCK_END} ends it")
     while not stop.is_set() and not ended.is_set() and (until is None or time.monotonic() < until):

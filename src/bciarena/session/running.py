@@ -53,7 +53,8 @@ class Headset(threading.Thread):
         self.source, self.recorder = opened_stream(
             book, plan.stream, folder, say, page, plan.wiring, plan.subject, block, 0.02 if decoder else HOLD_S
         )
-        self.decoder, self.see, self.form = decoder, traces(book, page), form_of(book, plan.wiring)
+        self.see = traces(book, page, self.source.amplifier.absent)
+        self.decoder, self.form = decoder, form_of(book, plan.wiring)
         self.source.mark = self._mark
         self.hub, self.offset_s = hub, read_offset(plan.offset) if plan.offset else 0.0
         self.packet_n, self.until_s, self.cut = book.packet_n, float("inf"), threading.Event()
