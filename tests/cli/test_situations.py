@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bciarena.cli import main
+from bciarena.cli._playing import told_first
 from bciarena.contests import rulebook
 from bciarena.sandbox import why_not
 from tests.making import write_folder
@@ -172,3 +173,12 @@ def test_a_folder_of_another_challenge(tmp_path, entry, capsys) -> None:
     assert "is one of imagery/1; they fit speller" in told(
         capsys, ["train", entry, "--challenge", "imagery", "--data", str(folder), *out]
     )
+
+
+def test_what_concerns_the_whole_run_is_told_before_single_reports() -> None:
+    single = [f"report at subject 1 block 1 sample {n}: belongs to no trial and is ignored" for n in range(30)]
+    assert told_first([*single, "trained on this data", "warning: x"]) == [
+        "trained on this data",
+        "warning: x",
+        *single,
+    ]

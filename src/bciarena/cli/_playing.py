@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -73,6 +73,11 @@ def wrapped(spec: str, book: Rulebook, train: Path | None, box: Sandbox) -> Iter
     with scratch() as work:
         wrap(spec, book, train, work / "entry", Options(), sandbox=box)
         yield str(work / "entry")
+
+
+def told_first(notes: Sequence[str]) -> list[str]:
+    """Notes on the whole run before those on single reports, of which there can be thousands."""
+    return sorted(notes, key=lambda note: note.startswith("report at "))
 
 
 def shown_live() -> Callable[[bytes], str]:

@@ -118,7 +118,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run an entry on a live stream: packets cut as in the contest, answers sent to the lab's page."""
-    from bciarena.cli._playing import checked, told
+    from bciarena.cli._playing import checked, told, told_first
     from bciarena.contests import rulebook
     from bciarena.entries.opened import opened
     from bciarena.errors import BadInput, EntryFailed
@@ -139,7 +139,7 @@ def run(
     else:
         say(f"{result['challenge']}  {result['verdict']}  recording in {out / 'data'}")
         say(f"score {result['score']:.4f} {result['unit']}")
-        for note in result["notes"][:20]:
+        for note in told_first(result["notes"])[:20]:
             say(f"note: {note}")
         say(told(result))
     if result["verdict"] != "ok":

@@ -46,7 +46,7 @@ def main(
 
     from contextlib import ExitStack
 
-    from bciarena.cli._playing import checked, progress, told, wrapped
+    from bciarena.cli._playing import checked, progress, told, told_first, wrapped
     from bciarena.contests import rulebook
     from bciarena.errors import BadInput, EntryFailed
     from bciarena.plaintext import clean
@@ -112,7 +112,7 @@ def main(
     else:
         say(f"{result['challenge']}  {result['verdict']}  score {result['score']:.4f} {result['unit']}")
         say("  ".join(f"{key} {value:.4g}" for key, value in result["metrics"].items()))
-        for note in result["notes"][:20]:
+        for note in told_first(result["notes"])[:20]:
             say(f"note: {clean(note)}")
         if len(result["notes"]) > 20:
             say(f"note: {len(result['notes']) - 20} more notes" + (f" in {out / 'score.json'}" if out else ""))
