@@ -30,7 +30,7 @@ MAY = {
     "recording": LOW,
     "contests": LOW | {"recording"},
     "protocol": LOW | {"contests", "recording"},
-    "simulator": LOW | {"contests", "recording", "protocol"},
+    "simulator": LOW | {"contests", "recording", "protocol", "decoders"},
     "stream": LOW | {"contests", "recording"},
     "wire": set(),
     "contestant": {"wire"},

@@ -34,7 +34,21 @@ def main(
             "--drawn", help="Draw for each person what the text keeps in a fixed order, so that it tells nothing."
         ),
     ] = False,
+    cue: Annotated[
+        str, typer.Option(help="Response to cues: usual (the same for all), off, weak or strong (tell the class).")
+    ] = "usual",
+    unsteady: Annotated[
+        float, typer.Option(help="How far people change from block to block; 1: as much as from day to day.")
+    ] = 0.0,
+    pops: Annotated[float, typer.Option(help="Electrode contacts that slip, a minute.")] = 0.0,
+    background: Annotated[
+        Path | None, typer.Option(help="A data folder of recorded resting EEG in place of the simulated background.")
+    ] = None,
     figures: Annotated[bool, typer.Option("--figures", help="Also write quality.html: is this EEG like EEG?")] = False,
+    beside: Annotated[
+        Path | None,
+        typer.Option(help="A folder of real recordings of the same contest: quality.html tells the distance to them."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that is not empty.")] = False,
     as_json: AsJson = False,
     dry_run: DryRun = False,
@@ -49,13 +63,18 @@ def main(
     from bciarena.errors import BadInput
     from bciarena.protocol import protocol_of
     from bciarena.protocol.seeds import secret_seed
-    from bciarena.simulator import Order, make
+    from bciarena.simulator import Conditions, Order, make
 
     name = rulebook(challenge).name
     if not seed.isdecimal() and seed != "secret":
         raise BadInput(f"--seed {seed}: give a whole number of 0 or more, or secret")
     number = secret_seed() if seed == "secret" else int(seed)
-    order = Order(challenge, split or protocol_of(challenge).scored, subjects, blocks, number, format, deep, drawn)
+    if beside is not None and not beside.is_dir():
+        raise BadInput(f"--beside {beside}: no such folder")
+    under = Conditions(cue, unsteady, pops, background)
+    order = Order(
+        challenge, split or protocol_of(challenge).scored, subjects, blocks, number, format, deep, drawn, under
+    )  # fmt: skip
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # ended from outside: half-made folders are removed, as by Ctrl-C
@@ -68,11 +87,11 @@ def main(
             advance=lambda what: progress.update(task, advance=1, description=f"{name} {order.split}"),
             say=lambda words: progress.update(task, description=f"{name} {order.split}: {words}"),
         )
-    if figures and not dry_run:
+    if (figures or beside is not None) and not dry_run:
         from bciarena.simulator.quality_page import write_quality
 
         with working("measuring"):
-            page = write_quality(out, challenge)
+            page = write_quality(out, challenge, beside)
         summary.notes.append(f"quality page: {page}")
     if as_json:
         counted = Counter(row["generator"] for row in summary.generated)

@@ -4,6 +4,7 @@
 >>> make(Order("imagery", "train", subjects=1, seed=7), Path("data"))  # doctest: +SKIP
 """
 
+from bciarena.simulator.conditions import Conditions
 from bciarena.simulator.make import Order, Summary, make, recordings, simulate
 
-__all__ = ["Order", "Summary", "make", "recordings", "simulate"]
+__all__ = ["Conditions", "Order", "Summary", "make", "recordings", "simulate"]

@@ -12,10 +12,12 @@ import scipy.linalg
 
 from bciarena.protocol.timeline import Timeline
 from bciarena.simulator import artefacts, background, evoked, rhythms
+from bciarena.simulator.conditions import USUAL, Conditions, add_cue_responses, add_pops, seen
 from bciarena.simulator.electrode import electrode_noise
 from bciarena.simulator.head import Array, electrodes
 from bciarena.simulator.noise import Floats
 from bciarena.simulator.person import Person
+from bciarena.simulator.recorded import Resting
 
 WHOLE_CAP = tuple(
     """Fp1 Fpz Fp2 AF7 AF3 AFz AF4 AF8 F7 F5 F3 F1 Fz F2 F4 F6 F8 FT7 FC5 FC3 FC1 FCz FC2 FC4 FC6 FT8 T7 C5 C3 C1 Cz
@@ -62,19 +64,42 @@ class Sitting:
         own: Array = whole[: len(self.scalp)] - whole[len(self.scalp) :].mean(axis=0)
         return own
 
-    def record(self, timeline: Timeline, rng: np.random.Generator) -> Floats:
-        """The EEG of one block in microvolts, shape (channels, samples)."""
+    def record(
+        self, timeline: Timeline, rng: np.random.Generator, conditions: Conditions = USUAL,
+        resting: Resting | None = None,
+    ) -> Floats:  # fmt: skip
+        """The EEG of one block in microvolts, shape (channels, samples).
+
+        Parameters
+        ----------
+        resting : Resting, optional
+            Recorded EEG in place of the background, the rhythms that no imagery changes, eyes, muscles and contacts.
+        """
         person, samples, rate = self.person, timeline.samples, timeline.rate
         made = electrode_noise(person, self.session, len(self.cap.channels), samples, rate, rng)
+        met = seen(timeline, conditions)
         courses = [
-            rhythms.rhythms(person, timeline, rng),
-            evoked.evoked(person, timeline, rng),
-            artefacts.artefacts(person, timeline, rng),
+            rhythms.rhythms(person, met, rng),
+            evoked.evoked(person, met, rng),
+            artefacts.artefacts(person, met, rng),
         ]
+        noise = background.background(person, self.patches, samples, rate, rng)
+        heart = courses[2][-1].copy()
+        rows: list[int] = []
+        if resting is not None:
+            found, eeg = resting.stretch(timeline.subject, samples, rng)
+            rows = [int(row) for row in found if row in self.scalp]
+            own = [self.scalp.index(row) for row in rows]
+            made[rows] = eeg[[int(row) in rows for row in found]]
+            noise[own] = 0
+            courses[0][[source.uv not in ("mu_uv", "beta_uv") for source in rhythms.SOURCES]] = 0
+            courses[2][:] = 0
+        add_cue_responses(courses[1], courses[2], timeline, conditions, rng)
         made[self.scalp] += self.sources @ np.concatenate(courses)
-        made[self.scalp] += background.background(person, self.patches, samples, rate, rng)
+        made[self.scalp] += noise
         if "ECG" in self.cap.channels:
-            made[self.cap.channels.index("ECG")] += HEART_UV * courses[2][-1] / artefacts.HEART_LEAK_UV
+            made[self.cap.channels.index("ECG")] += HEART_UV * heart / artefacts.HEART_LEAK_UV
+        add_pops(made, rate, conditions, rng)
         return made
 
 

@@ -20,9 +20,11 @@ from bciarena.recording import Block, Event, Recording, Subject, write_contest
 from bciarena.recording.bids import describe_bids, write_bids
 from bciarena.recording.events import Marks
 from bciarena.simulator.brain import Made, brain_of
+from bciarena.simulator.conditions import USUAL, Conditions
 from bciarena.simulator.eeg import Cap, Sitting
 from bciarena.simulator.noise import Floats
 from bciarena.simulator.person import draw_person, on_day
+from bciarena.simulator.recorded import Resting
 from bciarena.writing import wanted_folder
 
 FORMATS = ("contest", "bids")
@@ -42,6 +44,7 @@ class Order:
     format: str = "contest"
     deep: bool | None = None  # the deep generator among those of generated trials; None where PyTorch is installed
     drawn: bool = False  # for each person at random what the text keeps in a fixed order
+    conditions: Conditions = USUAL
 
     def __post_init__(self) -> None:
         split_of(self.challenge, self.split)
@@ -54,6 +57,9 @@ class Order:
             raise BadInput(f"--blocks {self.blocks}: give 1 or more")
         if self.drawn and not protocol_of(self.challenge).drawable:
             raise BadInput(f"--drawn: the text of {self.name} keeps nothing in a fixed order")
+        if self.conditions != USUAL and brain_of(self.challenge).recordings is not None:
+            raise BadInput(f"{' '.join(self.conditions.told)}: {self.name} makes its recordings in its own way")
+        _ = self.resting  # refused before anything is done
         if self.seed < 0:
             raise BadInput(f"--seed {self.seed}: give 0 or more")
         if self.format not in FORMATS:
@@ -62,6 +68,12 @@ class Order:
     @property
     def name(self) -> str:
         return rulebook(self.challenge).name
+
+    @property
+    def resting(self) -> Resting | None:
+        """The recorded background, if there is one."""
+        book, folder = rulebook(self.challenge), self.conditions.background
+        return None if folder is None else Resting(folder, book.channels, book.rate)
 
     @property
     def people(self) -> int:
@@ -168,6 +180,10 @@ def recordings(
         return
     book, split = rulebook(order.challenge), split_of(order.challenge, order.split)
     cap = Cap(book.channels, brain.reference)
+    under = order.conditions
+    resting = order.resting
+    if summary is not None:
+        summary.notes += [f"conditions: {' '.join(under.told)}"] if under.told else []
     for subject in range(1, order.people + 1):
         usual = draw_person(order.seed, split.people, subject, patients=brain.patients)
         session = f"{order.name}-{order.split}"
@@ -178,7 +194,9 @@ def recordings(
             summary.patients += [subject] if person.patient_side else []
         for timeline in timelines(order.challenge, order.split, subject, order.seed, order.blocks, drawn=order.drawn):
             rng = stream(order.seed, order.name, order.split, "eeg", subject, timeline.block)
-            eeg = sitting.record(timeline, rng)
+            if under.unsteady:
+                sitting.person = on_day(person, f"{session} block {timeline.block}", under.unsteady)
+            eeg = sitting.record(timeline, rng, under, resting)
             if brain.finish is not None:
                 brain.finish(eeg, timeline, usual)
             yield subject, timeline, eeg

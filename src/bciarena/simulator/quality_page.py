@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.recording import open_recording
+from bciarena.simulator.beside import Distance, distance
 from bciarena.simulator.head import electrodes
 from bciarena.simulator.quality import ERD_HZ, ERD_S, LATERAL, TRACE_HZ, Quality, measure
 from bciarena.words import read_words
@@ -49,16 +50,24 @@ def _words(lang: str) -> Any:
     return read_words(Path(__file__).parent)[lang]["quality"]
 
 
-def write_quality(folder: Path, challenge: str) -> Path:
-    """Measure a data folder and write ``quality.html`` into it, and beside it the same in Chinese."""
-    found = measure(open_recording(folder), challenge)
+def write_quality(folder: Path, challenge: str, beside: Path | None = None) -> Path:
+    """Measure a data folder and write ``quality.html`` into it, and beside it the same in Chinese.
+
+    Parameters
+    ----------
+    beside : Path, optional
+        Real recordings of the same contest, to tell the distance to them.
+    """
+    recording = open_recording(folder)
+    found = measure(recording, challenge)
+    apart = None if beside is None else distance(recording, open_recording(beside), challenge)
     for lang, name in PAGES.items():
         with wanted_file(folder / name) as path:
-            path.write_text(quality_html(found, lang), encoding="utf-8")
+            path.write_text(quality_html(found, lang, apart), encoding="utf-8")
     return folder / PAGES["en"]
 
 
-def quality_html(found: Quality, lang: str = "en") -> str:
+def quality_html(found: Quality, lang: str = "en", apart: Distance | None = None) -> str:
     """The whole page."""
 
     def say(key: str, **values: Any) -> str:
@@ -70,8 +79,9 @@ def quality_html(found: Quality, lang: str = "en") -> str:
     parts = [f'<p class="soft"><a href="{PAGES[other]}">{LANGUAGES[other]}</a></p>']
     parts += [f"<h1>{found.challenge}: {say('title')}</h1>"]
     parts += [f'<p class="soft">{say("intro", verdict=verdict)}</p>', _table(found, say)]
+    parts += [_beside(apart, say, round(found.look.top_hz))] if apart is not None else []
     parts += [f"<h2>{say('example')}</h2>", _traces(found, say)]
-    parts += [f"<h2>{say('spectra')}</h2>", _spectra(found, say)]
+    parts += [f"<h2>{say('spectra')}</h2>", _spectra(found, say, apart.spectra if apart else {})]
     if found.maps:
         maps = [_map(found, title, values, say) for title, values in found.maps.items()]
         parts.append(f'<h2>{say("maps")}</h2><div class="row">{"".join(maps)}</div>')
@@ -108,6 +118,21 @@ def _table(found: Quality, say: Say) -> str:
     return f"<table>{head}{''.join(lines)}</table>"
 
 
+def _beside(apart: Distance, say: Say, top: int) -> str:
+    """The same statistics of people simulated and recorded, largest distance first."""
+    lines = []
+    for row in sorted(apart.statistics, key=lambda one: -one.distance):
+        words = row.name.split()  # a key with {top}, or a place and a band, or a kind and a pipeline
+        name = say(row.name, top=top) if len(words) == 1 else " ".join(say(word) for word in words)
+        sides = "".join(f'<td class="n">{v.mean():.3g} ± {v.std(ddof=1):.2g}</td>' for v in (row.made, row.real))
+        lines.append(f'<tr><td>{html.escape(name)}</td>{sides}<td class="n">{row.distance:.1f}</td></tr>')
+    named = [say(word) for word in ("statistic", "simulated", "recorded", "distance")]
+    head = '<tr><th>{}</th><th class="n">{}</th><th class="n">{}</th><th class="n">{}</th></tr>'.format(*named)
+    made, real = apart.people
+    told = say("beside_note", whole=apart.whole, chance=apart.by_chance, made=made, real=real)
+    return f"<h2>{say('beside')}</h2><p>{told}</p><table>{head}{''.join(lines)}</table>"
+
+
 def _svg(wide: float, tall: float, body: str, title: str, scale: float = 1.0) -> str:
     name = html.escape(title, quote=True)
     size = f'width="{wide * scale:g}" height="{tall * scale:g}"'
@@ -139,7 +164,7 @@ def _traces(found: Quality, say: Say) -> str:
     return f"<figure>{drawn}<figcaption>{note}</figcaption></figure>"
 
 
-def _spectra(found: Quality, say: Say) -> str:
+def _spectra(found: Quality, say: Say, real: dict[str, tuple[Array, Array]]) -> str:
     wide, tall, left, base = 720, 330, 50, 290
     top_hz = 50.0 if found.look.state is not None else min(100.0, 0.4 * found.rate)
     curves = {
@@ -172,9 +197,14 @@ def _spectra(found: Quality, say: Say) -> str:
         path = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x(hz), y(power), strict=True))
         colour = COLOURS[index % len(COLOURS)]
         lines.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        lines.append(
-            f'<text x="{wide - 140}" y="{24 + 16 * index}" style="fill:{colour}">{html.escape(say(name))}</text>'
-        )
+        label = html.escape(say(name))
+        if name in real:
+            shown = (real[name][0] >= 1) & (real[name][0] <= top_hz) & (real[name][1] > 0)
+            hz, power = real[name][0][shown], real[name][1][shown]
+            path = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x(hz), y(power), strict=True))
+            lines.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-dasharray="4 3"/>')
+            label += f" ({html.escape(say('dashed'))})"
+        lines.append(f'<text x="{wide - 210}" y="{24 + 16 * index}" style="fill:{colour}">{label}</text>')
     lines.append(f'<text x="{wide - 45}" y="{base + 30}">Hz</text><text x="4" y="{base + 30}">uV²/Hz</text>')
     return _svg(wide, tall, "".join(lines), f"{say('spectra')}: {', '.join(map(say, curves))}")
 
