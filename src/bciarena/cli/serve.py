@@ -41,6 +41,11 @@ def main(
     """Serve the contest site, with workers that play what is submitted."""
     import os
 
+    from bciarena.errors import BadInput
+    from bciarena.processes import LINUX
+
+    if not LINUX:
+        raise BadInput("arena serve works on Linux only; docs/systems.md says what works here")
     try:
         import uvicorn
 
@@ -50,8 +55,6 @@ def main(
         from bciarena.service.settings import Settings, networks, public_url
         from bciarena.service.site import Site
     except ImportError as error:
-        from bciarena.errors import BadInput
-
         raise BadInput(f"the site needs {error.name}: pip install 'bciarena[site]'") from error
     from bciarena.contests import known
     from bciarena.sandbox import why_not
