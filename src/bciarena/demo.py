@@ -142,6 +142,8 @@ def _make_recordings(data: Path, cores: int, step: _Steps) -> None:
         for split, blocks in show.blocks.items()
         if not _folder(data, show, split).is_dir()
     ]
+    if not wanted:
+        return
     done = step.begin("simulating recordings", len(wanted))
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
         for future in as_completed([pool.submit(_simulate, *one) for one in wanted]):
