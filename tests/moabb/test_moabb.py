@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -85,6 +86,15 @@ def test_a_single_run_is_split_in_time(tmp_path):
     (row,) = made.process({"nearest": Nearest()}).itertuples()
     assert row.samples_test == 4
     assert row.accuracy > 0.7
+
+
+def test_the_pages_example_runs_as_it_is_printed(tmp_path, monkeypatch, capsys):
+    page = Path(__file__).parents[2] / "docs" / "moabb.md"
+    monkeypatch.chdir(tmp_path)
+    exec(compile(page.read_text("utf-8").split("```python\n")[1].split("```")[0], str(page), "exec"), {})
+    head, row = capsys.readouterr().out.strip().splitlines()[-2:]
+    assert head.split() == ["subject", "session", "score", "accuracy", "fpr", "mean_length_s"]
+    assert len(row.split()) == 7
 
 
 def test_it_works_in_moabbs_benchmark(tmp_path):
