@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -59,3 +61,11 @@ def test_from_another_folder_by_a_relative_path(sound, monkeypatch):
     read_block(sound[0])
     monkeypatch.chdir(sound[0].parent)
     assert read_block(sound[0].relative_to(sound[0].parent)).rate == 250
+
+
+def test_the_reading_process_starts_without_a_word(sound):
+    """Python warns of a module that its own package has imported already, on everybody's terminal."""
+    code = (
+        f"from pathlib import Path; from bciarena.recording.contest import read_block as r; r(Path({str(sound[0])!r}))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stderr == b""
