@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -178,3 +180,16 @@ def test_mne_lsls_player_is_understood(name, encoding):
         player.stop()
     assert seen == {129, 130}
     assert levels == {12.0}
+
+
+def test_lsls_own_greetings_stay_off_the_terminal(tmp_path):
+    """A process of its own: the library reads its settings once. A laboratory's own settings are left alone."""
+    code = "from bciarena.live.streams import need_lsl; need_lsl().resolve_streams(timeout=0.1)"
+    env = {name: value for name, value in os.environ.items() if name != "LSLAPICFG"}
+    for own, quiet in ((None, True), ("[log]\nlevel = 0\n", False)):
+        if own:
+            (tmp_path / "lsl_api.cfg").write_text(own)
+        said = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, check=True
+        ).stderr
+        assert (said == b"") is quiet

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -32,10 +34,15 @@ BACK_S = 0.05  # time stamps that go back by more than this, or lie so far in th
 AHEAD_S = 0.5
 LATE_S = 0.035  # two frames: a code that comes later than this has moved too far for its trial to be used
 FOREVER = 1 << 62
+LSL_SETTINGS = [folder / "lsl_api.cfg" for folder in (Path(), Path("~/lsl_api").expanduser(), Path("/etc/lsl_api"))]
+"""Where LSL's library looks for a laboratory's settings."""
 
 
 def need_lsl() -> Any:
     """mne_lsl.lsl, or a clear line."""
+    # LSL's library writes its greetings to everybody's terminal; a laboratory's own settings come first.
+    if "LSLAPICFG" not in os.environ and not any(place.is_file() for place in LSL_SETTINGS):
+        os.environ["LSLAPICFG"] = str(Path(__file__).with_name("lsl_api.ini"))
     try:
         from mne_lsl import lsl, set_log_level
     except (ImportError, RuntimeError, OSError) as error:
