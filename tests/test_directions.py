@@ -21,6 +21,7 @@ LOW = {
     "lazy",
     "words",
     "clocks",
+    "ports",
     "scratch",
 }
 """Single files that know nothing but each other."""

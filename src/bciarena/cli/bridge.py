@@ -27,7 +27,9 @@ def main(
     from bciarena.cli.live import _say
     from bciarena.lab.bridge import bridge_app
     from bciarena.live.streams import CodesOut
+    from bciarena.ports import refuse_busy_port
 
+    refuse_busy_port("127.0.0.1", port)
     address = f"http://127.0.0.1:{port}"
     say(
         f'codes as {stream}-codes; in the page: <script src="{address}/bridge.js"></script>; example: {address}/example'

@@ -119,6 +119,7 @@ def main(
     from bciarena.lab.hub import CUES, Hub
     from bciarena.live.photodiode import read_offset
     from bciarena.live.streams import CodesOut
+    from bciarena.ports import refuse_busy_port
     from bciarena.protocol import Screening, screened
 
     speaks = language_of(language)
@@ -138,6 +139,7 @@ def main(
         sandbox = "bwrap" if shutil.which("bwrap") else "none"  # the entry is one of ours
         run_demo(challenge, language=speaks, sandbox=sandbox, host=host, port=port, stop=_stop(), say=_say)
         return
+    refuse_busy_port(host, port)
     asked = {"word": word, "rounds": rounds, "free": free or None}
     options = {name: value for name, value in asked.items() if value is not None}
     timeline = screened(challenge, Screening(split, subject, block, seed, options))

@@ -163,7 +163,10 @@ def check(
 
     from bciarena.contests import rulebook
     from bciarena.live.check import checked_once, make_check, watched
+    from bciarena.ports import refuse_busy_port
 
+    if not once:
+        refuse_busy_port(host, port)
     stop = _stop() if once else threading.Event()
     wiring = _wiring(wires, unit, False)
     source, watch, thread = watched(rulebook(challenge), stream, wiring, mains, stop, _say)

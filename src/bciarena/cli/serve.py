@@ -42,6 +42,7 @@ def main(
     import os
 
     from bciarena.errors import BadInput
+    from bciarena.ports import free_port, refuse_busy_port
     from bciarena.processes import LINUX
 
     if not LINUX:
@@ -81,9 +82,9 @@ def main(
         upload_limit=upload_mb << 20,
     )
     if port is None:
-        port = children.free_port(host, say)
+        port = free_port(host, say)
     else:
-        children.refuse_busy_port(host, port)
+        refuse_busy_port(host, port)
     if demo:  # of an older version: it can be made again, so nobody has to be asked
         from bciarena.database.db import upgrade
 

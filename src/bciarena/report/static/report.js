@@ -40,7 +40,7 @@ async function draw(figure) {
   };
   const Plotly = await plotly();
   // Not react: with nothing but a title changed it forgets the axes' ranges.
-  await Plotly.newPlot(place, worded(figure.data), layout, { responsive: true, displaylogo: false });
+  await Plotly.newPlot(place, worded(figure.data), layout, { responsive: true, displaylogo: false, modeBarButtons: [["toImage", "resetScale2d"]] });
   drawn.add(figure.name);
 }
 
