@@ -169,6 +169,8 @@ def test_an_interrupted_backup_spoils_nothing(site: Town, tmp_path: Path) -> Non
         assert cli.main(["verify", str(file)]) == 0
         assert cli.main(["backup", str(file), *site.options]) == 0
         assert cli.main(["verify", str(file)]) == 0
+    assert cli.main(["restore", str(file), "--home", str(tmp_path / "new"), "--dry-run"]) == 0
+    assert not (tmp_path / "new").exists()
     assert cli.main(["restore", str(file), "--home", str(tmp_path / "new")]) == 0
 
 

@@ -19,6 +19,9 @@ def main(
     database: Database = None,
     storage: Stored = None,
     as_json: AsJson = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be restored where; write nothing.")
+    ] = False,
 ) -> None:
     """Restore a site from a backup to a place where there is none, checking every digest."""
     from bciarena.upkeep.backup import restore
@@ -26,7 +29,11 @@ def main(
 
     places = Places.at(home, database, storage)
     with steps("restoring") as step:
-        index = restore(places, file, moment, step)
+        index = restore(places, file, moment, step, dry_run)
+    if dry_run:
+        would = f"would restore backup {index['moment']} to {places.home}: {len(index['names'])} stored files"
+        tell(as_json, {"home": str(places.home), "moment": index["moment"], "stored": len(index["names"])}, would)
+        return
     tell(
         as_json,
         {"home": str(places.home), "moment": index["moment"], "stored": len(index["names"])},

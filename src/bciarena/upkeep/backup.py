@@ -176,8 +176,10 @@ def check_backup(path: Path, on_step: Step = lambda done, total: None) -> list[s
     return bad
 
 
-def restore(places: Places, path: Path, moment: str = "", on_step: Step = lambda done, total: None) -> dict[str, Any]:
-    """Make a site from a backup, where there is none yet; returns its index.
+def restore(
+    places: Places, path: Path, moment: str = "", on_step: Step = lambda done, total: None, dry_run: bool = False
+) -> dict[str, Any]:
+    """Make a site from a backup, where there is none yet; returns its index. A dry run only looks whether it could.
 
     The database comes last and completes the site. The same command continues an interrupted restore.
     """
@@ -187,6 +189,8 @@ def restore(places: Places, path: Path, moment: str = "", on_step: Step = lambda
             raise BadInput(f"{path}: is of a newer bciarena ({index['bciarena']}); use that one")
         if not dumps.is_free(places.database):
             raise BadInput(f"database {db.shown(places.database)}: is there already; a site is restored to a new place")
+        if dry_run:
+            return index
         storage = Storage(places.storage, Path(work) / "cache")
         if storage.is_empty():
             storage.make(index["store"])
