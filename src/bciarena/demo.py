@@ -6,6 +6,8 @@ Every step first checks whether its result exists, so an interrupted build conti
 from __future__ import annotations
 
 import os
+import shutil
+import socket
 import threading
 import tomllib
 from collections.abc import Callable
@@ -16,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.progress import Progress, TaskID
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from bciarena import clocks
@@ -26,15 +28,19 @@ from bciarena.entries.reference import Reference, references
 from bciarena.errors import ArenaError, BadInput
 from bciarena.jobs.local import LocalEngine
 from bciarena.jobs.model import ENDED, Job
+from bciarena.jobs.queue import HELD
 from bciarena.jobs.work import Work
-from bciarena.service import contests, submissions, teams, uploads
+from bciarena.service import contests, stage, submissions, teams, uploads
 from bciarena.service.keeper import work_once
-from bciarena.service.models import Account, Contest, Entry, Phase, Submission, Team, Version
+from bciarena.service.models import Account, Contest, Entry, Phase, Stage, Submission, Team, Version
+from bciarena.service.parts import terms_of
 from bciarena.service.site import Site
 from bciarena.service.spec import parse
+from bciarena.writing import whole_folder
 
 SEED = 2026
 PHASE = "practice"
+FINAL = "final"
 TEAMS = {"": "Arena reference", "-baseline": "Arena baseline"}
 
 
@@ -49,12 +55,15 @@ class Show:
     effort : int
         How long simulating and training take, relative to the other contests: the longest are simulated first and
         trained last, while others play.
+    final : bool
+        Whether it is in its final, with a stage to look at: one block, played to the reference entries in turn.
     """
 
     challenge: str
     subjects: int | None
     blocks: dict[str, int]
     effort: int = 1
+    final: bool = False
 
     @property
     def slug(self) -> str:
@@ -75,7 +84,9 @@ def shows() -> list[Show]:
         path = one.folder / "demo.toml"
         if path.is_file():
             said = tomllib.loads(path.read_text("utf-8"))
-            found.append(Show(one.name, said.get("subjects"), said["blocks"], said.get("effort", 1)))
+            found.append(
+                Show(one.name, said.get("subjects"), said["blocks"], said.get("effort", 1), said.get("final", False))
+            )
     return found
 
 
@@ -90,6 +101,7 @@ def build(site: Site, cores: int | None = None) -> None:
             if owner is None:
                 raise BadInput("the demo needs an operator account; start it with arena serve --demo")
             _make_contests(session, owner, site, step)
+        _again_boxed(site, owner.id, step)
         if _is_played(site):  # a second start
             while work_once(site):
                 pass
@@ -160,9 +172,10 @@ def _make_contests(session: Session, owner: Account, site: Site, step: _Steps) -
         if show in missing:
             book = rulebook(show.challenge)
             folder = str(_folder(site.settings.home / "data", show, show.played).resolve())
-            stage = {"name": PHASE, "truth": "public", "daily_limit": 20, "data": {"folder": folder}}
+            practice = {"name": PHASE, "truth": "public", "daily_limit": 20, "data": {"folder": folder}}
+            phases = [practice, _final_phase(site, show)] if show.final else [practice]
             values = {"slug": show.slug, "title": f"Demo: {book.title}", "title_zh": f"演示：{book.title_zh}"}
-            words = {"about": show.about("en"), "about_zh": show.about("zh"), "rulebook": book.id, "phase": [stage]}
+            words = {"about": show.about("en"), "about_zh": show.about("zh"), "rulebook": book.id, "phase": phases}
             contests.create(session, owner, parse({**values, **words}, "demo"), None)
         done()
     for phase in contests.unprepared(session):
@@ -172,6 +185,19 @@ def _make_contests(session: Session, owner: Account, site: Site, step: _Steps) -
             if "trouble" in phase.data_about:
                 step.say(f"{hosted.slug}: {phase.data_about['trouble']}")
     session.commit()
+
+
+def _final_phase(site: Site, show: Show) -> dict[str, Any]:
+    """The final of a demo contest: the first block of what is played, for those who are invited."""
+    played = _folder(site.settings.home / "data", show, show.played)
+    folder = played.with_name(f"{show.challenge}-final")
+    if not folder.is_dir():
+        first = min(path for path in played.rglob("*") if path.is_file() and path.stem == "block_1")
+        with whole_folder(folder) as beside:
+            (beside / first.parent.name).mkdir(parents=True)
+            shutil.copy(first, beside / first.parent.name)
+    terms = {"admits": "invited", "stage": "replay", "truth": "public"}
+    return {"name": FINAL, **terms, "data": {"folder": str(folder.resolve())}}
 
 
 def _shown_references() -> list[Reference]:
@@ -199,12 +225,52 @@ def _submit(site: Site, owner_id: int, one: Reference) -> None:
         owner = session.get_one(Account, owner_id)
         model = _model(site, one) if one.needs_model else None
         team = _team(session, owner, TEAMS["-baseline" if one.name.endswith("-baseline") else ""])
-        phase = session.scalar(select(Phase).join(Contest).where(Contest.slug == f"demo-{one.challenge}"))
         version = _version(session, owner, team, one, site.storage.put(model) if model else None)
-        played = select(Submission.id).where(Submission.version_id == version.id).limit(1)
-        if phase is not None and phase.data and session.scalar(played) is None:
-            submissions.submit(session, owner, version, phase, site.settings.boxed)
+        for phase in session.scalars(select(Phase).join(Contest).where(Contest.slug == f"demo-{one.challenge}")).all():
+            own = (Submission.version_id == version.id, Submission.phase_id == phase.id)
+            if phase.data and session.scalar(select(Submission.id).where(*own).limit(1)) is None:
+                submissions.submit(session, owner, version, phase, site.settings.boxed)
         session.commit()
+
+
+def _again_boxed(site: Site, owner_id: int, step: _Steps) -> None:
+    """What was played before there was a box is played again in one, and ranked then."""
+    if not site.settings.boxed:
+        return
+    slugs = [show.slug for show in shows()]
+    with site.session(writes=True) as session:
+        owner = session.get_one(Account, owner_id)
+        for phase in session.scalars(select(Phase).join(Contest).where(Contest.slug.in_(slugs))).all():
+            if count := submissions.rerun_all(session, owner, phase, "unboxed", True):
+                step.say(f"{phase.contest.slug}/{phase.name}: {count} runs that were not boxed are played again")
+                if (found := stage.stage_of(session, phase)) is not None:
+                    found.machine = None  # perhaps on another one now
+        session.commit()
+
+
+def _set_stage(site: Site, owner_id: int) -> list[int]:
+    """Draw the order of every final and have it played; returns the phases that are."""
+    found = []
+    with site.session(writes=True) as session:
+        owner = session.get_one(Account, owner_id)
+        for phase in session.scalars(select(Phase).join(Contest).where(Contest.slug.startswith("demo-"))).all():
+            runs = stage.players(session, phase) if terms_of(phase).stage == "replay" else []
+            if not any(session.get_one(Job, run.job_id).only == HELD for run in runs):
+                continue
+            if not stage.begun(stage.stage_of(session, phase)):
+                stage.draw(session, owner, phase, str(SEED))
+            stage.play(session, owner, phase, socket.gethostname())
+            stage.direct(session, owner, phase, "open", "replay")
+            found.append(phase.id)
+    return found
+
+
+def _on_stage(site: Site, phases: list[int]) -> bool:
+    """Whether a final is still being played; the keeper's work is done here, since no site runs yet."""
+    while work_once(site):
+        pass
+    with site.session(writes=False) as session:
+        return any(session.get_one(Stage, phase).playing for phase in phases)
 
 
 def _team(session: Session, owner: Account, name: str) -> Team:
@@ -227,13 +293,16 @@ def _enter_and_play(site: Site, owner_id: int, cores: int, step: _Steps) -> None
     given = os.environ.get(clocks.VARIABLE)
     os.environ[clocks.VARIABLE] = given or "inf"  # training goes on at the same time: no run waits for a quiet machine
     known = _shown_references()
-    task = step.shown.add_task("playing reference entries", total=len(known))
+    finals = {show.challenge for show in shows() if show.final}
+    total = len(known) + sum(one.challenge in finals for one in known)
+    task = step.shown.add_task("playing reference entries", total=total)
     work = Work(site.queue, site.storage, LocalEngine(site.storage, max(cores // 2, 1)), say=step.say)
     playing = threading.Thread(target=work.run, name="demo worker")
     playing.start()
     try:
         _enter(site, owner_id, cores, step, lambda: step.to(task, _share(site)))
-        while _share(site) < len(_jobs(site)):
+        staged = _set_stage(site, owner_id)
+        while _share(site) < len(_jobs(site)) or _on_stage(site, staged):
             step.to(task, _share(site))
             playing.join(0.5)
     finally:
@@ -241,7 +310,7 @@ def _enter_and_play(site: Site, owner_id: int, cores: int, step: _Steps) -> None
         playing.join()
         if given is None:
             del os.environ[clocks.VARIABLE]
-    step.to(task, len(known))
+    step.to(task, total)
     while work_once(site):
         pass
     with site.session(writes=False) as session:
@@ -275,13 +344,15 @@ def _enter(site: Site, owner_id: int, cores: int, step: _Steps, look: Callable[[
 
 def _is_played(site: Site) -> bool:
     """Whether every reference entry has been played to its end."""
-    jobs = _jobs(site)
-    return len(jobs) >= len(_shown_references()) and all(job.state in ENDED for job in jobs)
+    with site.session(writes=False) as session:  # those that wait for a stage, too
+        states = list(session.scalars(select(Job.state).where(Job.kind == "match")))
+    return len(states) >= len(_shown_references()) and all(state in ENDED for state in states)
 
 
 def _jobs(site: Site) -> list[Any]:
     with site.session(writes=False) as session:
-        return list(session.execute(select(Job.state, Job.progress).where(Job.kind == "match")).all())
+        query = select(Job.state, Job.progress).where(Job.kind == "match", or_(Job.only.is_(None), Job.only != HELD))
+        return list(session.execute(query).all())
 
 
 def _share(site: Site) -> float:

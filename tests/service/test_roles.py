@@ -19,6 +19,14 @@ SEEN = {  # statuses in the order of ROLES; 303: sent to the sign-in page; 404: 
     "/contests/spring": (200,) * 6,
     "/contests/spring/preliminary": (200,) * 6,
     "/contests/spring/preliminary/revision": (200,) * 6,
+    "/contests/spring/preliminary/stage": (404,) * 6,  # there is none; with one: tests/service/test_stage.py
+    "/contests/spring/preliminary/stage/state": (404,) * 6,
+    "/contests/spring/preliminary/stage/run/0": (404,) * 6,
+    "/contests/spring/preliminary/stage/seals.json": (404,) * 6,
+    "/contests/spring/game": (404,) * 6,  # this contest has none
+    "/contests/spring/game.js": (404,) * 6,
+    "/contests/spring/game/round": (404,) * 6,
+    "/organise/spring/preliminary/stage": (303, 403, 403, 403, 200, 200),
     "/contests/spring/rules": (200,) * 6,
     "/contests/spring/data": (200,) * 6,
     "/contests/spring/start": (200,) * 6,
@@ -79,6 +87,8 @@ CALLED = {
 DONE = {  # what a form does, by those who may not (409, 422: may, but this one cannot be done)
     "/runs/1/rerun": (303, 403, 403, 404, 303, 409),
     "/runs/1/disqualify": (303, 403, 403, 404, 303, 303),
+    "/organise/spring/preliminary/stage": (303, 403, 403, 403, 409, 409),
+    "/contests/spring/game": (404,) * 6,
     "/contests/spring/questions": (303, 422, 422, 422, 422, 422),
     "/contests/spring/news": (303, 403, 403, 403, 422, 422),
     "/contests/spring/questions/1/answer": (303, 403, 403, 403, 404, 404),

@@ -49,6 +49,9 @@ def create(
         contest = contests.create(session, account, spec, None)
         made_phases = []
         for phase in contest.phases:
+            if contests.awaits_session(phase):
+                made_phases.append({"name": phase.name, "subjects": 0, "blocks": 0, "trials": 0})  # recorded later
+                continue
             with working(f"preparing the recordings of {phase.name}"):
                 contests.prepare(session, site.storage, phase)
             session.refresh(phase)
@@ -170,10 +173,11 @@ def jury(
     dry_run: DryRun = False,
 ) -> None:
     """Write the jury pack of a phase: page, table, and the run folders and recordings every number comes from."""
+    import json
     import shutil
 
     from bciarena.errors import BadInput
-    from bciarena.service import contests
+    from bciarena.service import contests, seals
     from bciarena.service import jury as juries
     from bciarena.service.refusals import Refused
     from bciarena.service.settings import Settings
@@ -194,12 +198,16 @@ def jury(
             text = juries.page(site, juries.pack(session, site, stage, lang), lang)
             (folder / name).write_text(text, "utf-8")
         (folder / "jury.csv").write_text(juries.table(found), "utf-8")
-        for line in found.lines:
-            if line.result.run:
-                shutil.copytree(site.storage.fetch(line.result.run), folder / "runs" / str(line.submission.id))
-            data = "data" if line.at.phase == phase else f"data-{line.at.phase}"
-            if not (folder / data).exists():
-                shutil.copytree(site.storage.fetch(line.submission.phase.data), folder / data)
+        for run, result, stored in juries.runs_behind(session, stage):
+            shutil.copytree(site.storage.fetch(str(result.run)), folder / "runs" / str(run.id))
+            own = "data" if run.phase_id == stage.id else f"data-{run.phase.name}"
+            if stored != run.phase.data:  # played live, on recordings of its own
+                own = f"data-run-{run.id}"
+            if not (folder / own).exists():
+                shutil.copytree(site.storage.fetch(stored), folder / own)
+        if found.stage is not None:
+            told = {"key": seals.public_key(site.settings.secret), "seals": list(found.stage.seals.values())}
+            (folder / "stage.json").write_text(json.dumps(told, indent=1, ensure_ascii=False), "utf-8")
     lines = len(found.lines)
     tell(
         as_json,

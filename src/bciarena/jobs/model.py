@@ -29,6 +29,9 @@ class Job(Base):
         How many jobs of the team may run when this one starts.
     apart : str or None
         Two matches with the same value here never run at the same time: one could tell the other what comes next.
+    only : str or None
+        The one machine it may run on, alone: while it waits or runs there, that machine begins nothing else. A name
+        that no machine has (`HELD`) keeps it waiting.
     parent : int or None
         The job that waits for this one.
     state : str
@@ -53,6 +56,7 @@ class Job(Base):
     __table_args__ = (
         sa.Index("ix_jobs_waiting", "state", "team", "priority", "id"),
         sa.Index("ix_jobs_turns", "team", "started_at"),
+        sa.Index("ix_jobs_only", "only"),
         sa.CheckConstraint(f"state in {STATES}", name="state"),
     )
 
@@ -67,6 +71,7 @@ class Job(Base):
     payload: Mapped[dict[str, Any]] = mapped_column(default=dict)
     parent: Mapped[int | None] = mapped_column(sa.ForeignKey("jobs.id"), index=True)
     apart: Mapped[str | None]
+    only: Mapped[str | None]
 
     state: Mapped[str] = mapped_column(default="queued")
     attempt: Mapped[int] = mapped_column(default=0)

@@ -19,12 +19,13 @@ from bciarena.jobs.lease import Lease, Outcome
 from bciarena.jobs.model import ENDED, Job, Worker
 from bciarena.jobs.watch import Watch
 
-__all__ = ["FAULTS_ALLOWED", "LEASE_S", "Lease", "Outcome", "Queue", "enqueue", "to_do", "waits_apart"]
+__all__ = ["FAULTS_ALLOWED", "HELD", "LEASE_S", "Lease", "Outcome", "Queue", "enqueue", "to_do", "waits_apart"]
 
 FAULTS_ALLOWED = 3
 LEASE_S = 15.0  # a worker not heard of for this long is dead
 RETRY_S = (1.0, 5.0)  # how long after its first and second fault a job waits
 LATER_S = 20.0  # how long a job waits after finding its machine disturbed
+HELD = "(held)"  # no machine has this name: a job for it waits until somebody says where it runs
 FORGET_S = 86400.0  # a worker not seen for this long leaves the list
 
 
@@ -41,6 +42,7 @@ def enqueue(
     memory_mb: int = 0,
     parent: int | None = None,
     apart: str | None = None,
+    only: str | None = None,
 ) -> Job:
     """Add a job inside the caller's (writing) transaction; the same ``key`` again gives the existing job."""
     if key is not None:
@@ -58,6 +60,7 @@ def enqueue(
         memory_mb=memory_mb,
         parent=parent,
         apart=apart,
+        only=only,
     )
     session.add(job)
     session.flush()
@@ -75,6 +78,14 @@ def _in_the_way(mine: Any, other: Any) -> sa.Exists:
     )
 
 
+def _may_begin_here(mine: Any) -> sa.ColumnElement[bool]:
+    """A job for one machine begins there when nothing else runs; meanwhile nothing else begins there."""
+    lone, busy, here = aliased(Job), aliased(Job), sa.bindparam("here", type_=sa.Text())
+    reserved = sa.exists().where(lone.only == here, lone.state.in_(("queued", "leased")))
+    others = sa.exists().where(busy.state == "leased", busy.machine == here)
+    return sa.case((mine.only.is_(None), ~reserved), else_=sa.and_(mine.only == here, ~others))
+
+
 def waits_apart(session: Session, job: Job) -> bool:
     """Whether a queued job waits because a running one could tell it, or learn from it, what comes next."""
     mine = aliased(Job)
@@ -87,8 +98,8 @@ def to_do() -> sa.Select[tuple[int]]:
     """Ids of what may start now, best first: one per team and priority.
 
     Higher priority first; then the team with fewest running jobs, then the one whose turn is longest ago, then the
-    older job. A team at its limit, a job before its time, a join whose shards are not done, and
-    a match that must stay apart from a running one are not in the list.
+    older job. A team at its limit, a job before its time, a join whose shards are not done, a match that must stay
+    apart from a running one, and what this machine (the parameter ``here``) may not begin are not in the list.
     """
     mine, child, turn, other = aliased(Job), aliased(Job), aliased(Job), aliased(Job)
     running = sa.select(Job.team, sa.func.count().label("n")).where(Job.state == "leased").group_by(Job.team).subquery()
@@ -105,6 +116,7 @@ def to_do() -> sa.Select[tuple[int]]:
             sa.or_(mine.team_limit.is_(None), mine.team_limit > in_use),
             sa.or_(mine.kind != "join", ~shards_left),
             sa.or_(mine.apart.is_(None), ~in_the_way),
+            _may_begin_here(mine),
         )
         .group_by(mine.team, mine.priority)
         .subquery()
@@ -144,13 +156,12 @@ class Queue:
         """Take the next job, or None when there is nothing to do now."""
         with writing(self.engine) as session:
             if self.engine.dialect.name == "postgresql":
-                if (
-                    session.scalar(to_do().limit(1)) is None
-                ):  # all are woken at once and most find nothing: no lock for them
+                # All are woken at once and most find nothing: no lock for them.
+                if session.scalar(to_do().limit(1), {"here": machine}) is None:
                     return None
                 # Two leases at once could exceed a team's limit; SQLite's write lock prevents this anyway.
                 session.execute(sa.text(f"select pg_advisory_xact_lock({LEASE_LOCK})"))
-            job = session.scalar(to_do().limit(1))
+            job = session.scalar(to_do().limit(1), {"here": machine})
             if job is None:
                 return None
             row = session.execute(

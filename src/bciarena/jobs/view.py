@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from bciarena.database.db import now_s
 from bciarena.jobs.model import STATES, Job, Worker
-from bciarena.jobs.queue import LATER_S, RETRY_S
+from bciarena.jobs.queue import HELD, LATER_S, RETRY_S
 
 ALIVE_S = 30.0  # a worker seen within this time counts as alive
 
@@ -90,6 +90,10 @@ def _why(job: Job, now: float, by_team: Counter[str], shards_left: dict[int, int
         return f"tried again in {job.ready_at - now:.0f} s, after: {job.error}"
     if job.team_limit is not None and by_team[job.team] >= job.team_limit:
         return f"team {job.team} has {by_team[job.team]} running (limit {job.team_limit})"
+    if job.only == HELD:
+        return "held for the stage"
+    if job.only is not None and job.only not in {worker.machine for worker in alive}:
+        return f"only {job.only} may run it, and no worker is alive there"
     if not alive:
         return "no worker is alive; start one with: arena worker"
     if all(worker.trouble for worker in alive):

@@ -214,7 +214,7 @@ class Work:
         def count() -> int:
             with db.reading(self.queue.engine) as session:
                 query = sa.select(sa.func.count()).select_from(Job).where(Job.state.in_(("queued", "leased")))
-                return session.scalar(query) or 0
+                return session.scalar(query.where(sa.or_(Job.only.is_(None), Job.only == self.machine))) or 0
 
         return self._ask(count) == 0
 

@@ -58,6 +58,7 @@ class Box:
 
     def __post_init__(self) -> None:
         self.group: Group = Group()
+        self.cores: set[int] = set()
         self.process: subprocess.Popen[bytes] | None = None
         self._stack = ExitStack()
         self.counted: Counted | None = None
@@ -72,7 +73,8 @@ class Box:
     @property
     def record(self) -> str:
         """How the run was confined, for its record."""
-        return f"bwrap, {self.group.kind}" if self.sandbox == "bwrap" else "unsandboxed"
+        own = f", core {' '.join(map(str, sorted(self.cores)))} of its own" if self.cores else ""
+        return f"bwrap, {self.group.kind}{own}" if self.sandbox == "bwrap" else "unsandboxed"
 
     def start(self, order: dict[str, Any], cpu_s: float, fds: Sequence[int], stdout: int, stderr: int) -> None:
         """Start the entry's interpreter with an order for contestant.boot."""
@@ -90,7 +92,8 @@ class Box:
         command, environment, given, order["root"] = begin(uid)
         lib = str(bwrap.LIB) if self.sandbox == "bwrap" else self._library()
         order["start"] = START.format(lib=lib)
-        cores = self._stack.enter_context(own_cores(self.limits.cores)) if self.ranked else set()
+        if self.ranked:
+            self.cores = self._stack.enter_context(own_cores(self.limits.cores))
         asked: list[int] = []
         if self.playing and self.sandbox == "bwrap":
             self.counted = counted = Counted()
@@ -98,11 +101,11 @@ class Box:
             order["asking"] = counted.order()
             asked.append(counted.theirs.fileno())
             if self.ranked:
-                ran_on = cores or os.sched_getaffinity(0)
+                ran_on = self.cores or os.sched_getaffinity(0)
                 self._stack.callback(lambda: blur(counted.made, ran_on))
         python = [str(self.interpreter.executable), "-S", "-s", "-c", order["start"], json.dumps(order)]
         try:
-            with starting_on(cores):
+            with starting_on(self.cores):
                 self.process = subprocess.Popen(
                     [*command, *python],
                     env=environment,

@@ -18,12 +18,13 @@ from sqlalchemy.sql.elements import ColumnElement
 
 from bciarena.contests import Rulebook
 from bciarena.contests import registered as find_rulebook
+from bciarena.jobs.model import Job
 from bciarena.report.choosing import Z95, block_error, chosen_low, luck_of
 from bciarena.report.part import part_of
 from bciarena.report.ranking import Place, places
 from bciarena.report.statistics import SMALLEST
 from bciarena.service.models import Phase, Result, Submission, Team
-from bciarena.service.parts import WHOLE, AnyResult, View, cut, step_of, to_step, view_of
+from bciarena.service.parts import WHOLE, AnyResult, View, cut, step_of, terms_of, to_step, view_of
 
 T = TypeVar("T")
 PAGE = 100
@@ -64,6 +65,7 @@ class Row:
     runs: int
     history: tuple[float, ...]
     late: bool = False
+    learnt: str = ""  # what its entry learnt from on the server: labelled, unlabelled, after_trial, nothing
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ def make_board(session: Session, phase: Phase, view: View = WHOLE) -> Board:
     book = find_rulebook(phase.contest.rulebook)
     counted = _counted if view.part == "all" else _counted_parts
     found, past = counted(session, phase, view)
+    learnt = _learnt(session, phase, [one.result.job_id for one in found])
     ranked = [row.result for row in found if row.ranked]
     standing: list[Place | None] = [*_places(book, ranked), *[None] * (len(found) - len(ranked))]
     rows = []
@@ -168,6 +171,7 @@ def make_board(session: Session, phase: Phase, view: View = WHOLE) -> Board:
                 chosen_low(result.score, result.new_low, tries), result.new_high,
                 luck_of(_error(book, result) if tries > 1 else None, tries),
                 result.metrics, result.verdict, one.at, runs, tuple(past.get(result.team_id, ())), one.late,
+                learnt.get(result.job_id, ""),
             )
         )  # fmt: skip
     if view.rounded:
@@ -193,6 +197,18 @@ def _coarse(row: Row, result: AnyResult) -> Row:
     }
     past = tuple(to_step(score, step) for score in row.history)
     return replace(row, score=to_step(row.score, step), metrics={}, p=None, history=past, **told)
+
+
+def _learnt(session: Session, phase: Phase, jobs: list[int]) -> dict[int, str]:
+    """What each run's entry learnt from before or while it played, by job; empty where the phase offers nothing."""
+    if terms_of(phase).calibration.mode == "none":
+        return {}
+    found = {}
+    for number, told in session.execute(select(Job.id, Job.result).where(Job.id.in_(jobs))):
+        said = (told or {}).get("calibration") or {}
+        used = said.get("fitted") or said.get("mode") == "after_trial"
+        found[number] = str(said["mode"]) if used else "nothing"
+    return found
 
 
 class Counted(NamedTuple):
@@ -294,7 +310,7 @@ def _places(book: Rulebook, results: list[AnyResult]) -> list[Place]:
     names = chosen[0].blocks[0]["sums"]
     sums = {name: np.array([[block["sums"][name] for block in one.blocks] for one in chosen]) for name in names}
     ends = np.array([[np.nan, np.nan] if one.low is None else [one.low, one.high] for one in chosen])
-    tested = iter(places(book, sums, np.array([subject for subject, _ in best or ()]), ends))
+    tested = iter(places(book, sums, np.array([subject for subject, *_ in best or ()]), ends))
     ranks = [rank for rank, fits in enumerate(same, 1) if fits]
     standing = []
     for rank, fits in enumerate(same, 1):
@@ -304,11 +320,11 @@ def _places(book: Rulebook, results: list[AnyResult]) -> list[Place]:
     return standing
 
 
-def _blocks(result: AnyResult) -> list[tuple[int, int]] | None:
-    """Which blocks a result is about; None when its sums were not kept."""
+def _blocks(result: AnyResult) -> list[tuple[int, int, str]] | None:
+    """Which blocks a result is about (of a live run: its own); None when its sums were not kept."""
     if not result.blocks or any("sums" not in block for block in result.blocks):
         return None
-    return [(block["subject"], block["block"]) for block in result.blocks]
+    return [(block["subject"], block["block"], block.get("of", "")) for block in result.blocks]
 
 
 def _sums(result: AnyResult) -> dict[str, Any]:
@@ -321,7 +337,7 @@ def _error(book: Rulebook, result: AnyResult) -> float | None:
     if result.low is None or result.high is None:
         return None
     blocks = _blocks(result)
-    found = block_error(book, _sums(result), np.array([subject for subject, _ in blocks])) if blocks else None
+    found = block_error(book, _sums(result), np.array([subject for subject, *_ in blocks])) if blocks else None
     return (result.high - result.low) / (2 * Z95) if found is None else found
 
 

@@ -20,7 +20,7 @@ from bciarena.protocol.seeds import secret_seed
 from bciarena.recording import open_recording
 from bciarena.referee import Truth
 from bciarena.service.audit import record
-from bciarena.service.models import Account, Change, Contest, Phase, Result
+from bciarena.service.models import Account, Change, Contest, Phase, Result, Submission
 from bciarena.service.refusals import Refused, not_found
 from bciarena.service.spec import (
     AwardList,
@@ -97,6 +97,8 @@ def data_order(owner: Account, data: Data, roots: tuple[Path, ...] | None) -> di
     """Where recordings come from, as the keeper is told."""
     if data.folder is not None:
         return {"folder": str(_allowed(owner, data.folder, roots))}
+    if data.live:
+        return {"live": True}
     assert data.simulate is not None
     order = {"simulate": data.simulate.model_dump()}
     if data.simulate.seed is None:
@@ -206,7 +208,12 @@ def unprepared(session: Session) -> list[Phase]:
     waiting = session.scalars(
         select(Phase).where(Phase.data == "", not_waiting("prepare", Phase.id)).order_by(Phase.id)
     )
-    return [phase for phase in waiting if "trouble" not in phase.data_about]
+    return [phase for phase in waiting if "trouble" not in phase.data_about and not awaits_session(phase)]
+
+
+def awaits_session(phase: Phase) -> bool:
+    """Whether a phase is played on a session that is not recorded yet, or on one for each team."""
+    return not phase.data and bool(phase.data_about.get("order", {}).get("live"))
 
 
 def _simulate(book: str, order: dict[str, Any], folder: Path, hidden: bool) -> None:
@@ -298,7 +305,7 @@ def managed(session: Session, account: Account | None, slug: str) -> Contest:
 def phase_state(phase: Phase, now: float | None = None) -> str:
     """preparing, trouble, upcoming, open, late (over, but submissions are still taken) or over."""
     now = time.time() if now is None else now
-    if not phase.data:
+    if not phase.data and not (awaits_session(phase) and phase.terms.get("stage") == "live"):
         return "trouble" if "trouble" in phase.data_about else "preparing"
     if closed := why_closed(phase):
         return "preparing" if closed == "waiting" else "trouble"
@@ -333,6 +340,8 @@ def change_phase(session: Session, actor: Account, phase: Phase, **values: Any) 
         raise Refused(422, "refused.public_part")
     if terms.calibration.sets != Terms(**phase.terms).calibration.sets:  # they would have to be stored first
         raise Refused(422, "refused.field", name="calibration.sets")
+    if terms.stage != Terms(**phase.terms).stage and (phase.data == "" or _submitted(session, phase)):
+        raise Refused(409, "refused.phase_used")  # what is held, and what is played where, is decided before
     if terms.of is not None and terms.of not in [one.name for one in phase.contest.phases if one.id < phase.id]:
         raise Refused(422, "refused.field", name="of")
     if terms.public != Terms(**phase.terms).public:
@@ -345,6 +354,10 @@ def change_phase(session: Session, actor: Account, phase: Phase, **values: Any) 
     about = ", ".join(f"{name}={value}" for name, value in values.items()) or "nothing changed"
     record(session, actor, "phase", f"{phase.contest.slug}/{phase.name}: {about}")
     session.commit()
+
+
+def _submitted(session: Session, phase: Phase) -> bool:
+    return session.scalar(select(Submission.id).where(Submission.phase_id == phase.id).limit(1)) is not None
 
 
 def note(session: Session, actor: Account, contest: Contest, what: str, before: Any, after: Any) -> None:

@@ -18,16 +18,18 @@ import bciarena
 from bciarena.contests import Rulebook
 from bciarena.contests import registered as find_rulebook
 from bciarena.errors import Fault
+from bciarena.jobs.model import Job
 from bciarena.plaintext import table_cell
+from bciarena.service import seals
 from bciarena.service.awards import Given, Standing, given, standing
 from bciarena.service.boards import Board, make_board
-from bciarena.service.models import Admission, AuditLine, Change, Phase, Result, Submission
+from bciarena.service.models import Admission, AuditLine, Change, Phase, Result, Stage, Submission
 from bciarena.service.parts import terms_of, view_of
-from bciarena.service.phases import admissions_of
+from bciarena.service.phases import admissions_of, source_of
 from bciarena.service.results import score_of_run
 from bciarena.service.shown import FILTERS
 from bciarena.service.site import Site
-from bciarena.service.submissions import current_result
+from bciarena.service.submissions import current_result, data_of
 from bciarena.service.texts import say
 from bciarena.service.words import challenge_title, contest_title, metric_name, phase_title, unit_name
 
@@ -49,6 +51,7 @@ class Line:
     result: Result
     book: Rulebook
     violations: list[str]
+    data: str  # digest of the recordings it was played on
 
     @property
     def package(self) -> str:
@@ -67,6 +70,7 @@ class Pack:
     admitted: list[Admission]
     changes: list[Change]
     made_at: float
+    stage: Stage | None = None
 
     @property
     def groups(self) -> list[list[Line]]:
@@ -91,7 +95,7 @@ def pack(session: Session, site: Site, phase: Phase, lang: str = "en") -> Pack:
             continue
         lines.append(
             Line(at, names.get(at.row.team_id, ""), submission, result, find_rulebook(result.rulebook),
-                 _violations(site, result))
+                 _violations(site, result), str(session.get_one(Job, result.job_id).payload.get("data_digest") or ""))
         )  # fmt: skip
     runs = list(session.scalars(select(Submission).where(Submission.phase_id == phase.id).order_by(Submission.id)))
     out = [(run, current_result(session, run), _by_whom(session, run)) for run in runs if run.disqualified]
@@ -99,8 +103,24 @@ def pack(session: Session, site: Site, phase: Phase, lang: str = "en") -> Pack:
     return Pack(
         phase, make_board(session, phase, view_of(phase, full=True)), find_rulebook(phase.contest.rulebook), lines,
         awards, out, [run for run in runs if run.late], admissions_of(session, phase),
-        list(session.scalars(history)), time.time(),
+        list(session.scalars(history)), time.time(), session.get(Stage, phase.id),
     )  # fmt: skip
+
+
+def runs_behind(session: Session, phase: Phase) -> list[tuple[Submission, Result, str]]:
+    """Every run that a number of the pack rests on, with the stored recordings it was played on: those that count in
+    the phase, and in the ones before it.
+    """
+    found = []
+    stage: Phase | None = phase
+    while stage is not None:
+        for row in make_board(session, stage, view_of(stage, full=True)).rows:
+            run = session.get_one(Submission, row.submission_id)
+            result = current_result(session, run)
+            if result is not None and result.run:
+                found.append((run, result, data_of(session, result)))
+        stage = source_of(stage)
+    return found
 
 
 def _name(one: Given, lang: str) -> str:
@@ -149,6 +169,7 @@ def page(site: Site, found: Pack, lang: str) -> str:
         prize=lambda one: one.award.prize_zh if lang == "zh" and one.award.prize_zh else one.award.prize,
         utc=_utc,
         version=bciarena.__version__,
+        key=seals.public_key(site.settings.secret) if found.stage else "",
         metric=FILTERS["metric"],
     )
 
@@ -164,7 +185,7 @@ def table(found: Pack) -> str:
             line.at.place, row.team, line.award, line.at.phase, row.score, row.low, row.high, row.new_low, row.new_high,
             row.first, row.last, row.p, int(row.tested), run.id, row.runs, _utc(run.created_at), row.verdict,
             "; ".join(line.violations), run.version.entry.name, run.version.number, line.package, line.result.run,
-            line.result.rulebook, line.book.digest, run.phase.data_about.get("digest"),
+            line.result.rulebook, line.book.digest, line.data,
         ]  # fmt: skip
         writer.writerow(["" if value is None else table_cell(value) for value in values])
     return out.getvalue()

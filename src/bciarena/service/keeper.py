@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from bciarena.database.db import is_unreachable, why
 from bciarena.errors import ArenaError
-from bciarena.service import contests, mail, phases, results, submissions, troubles
+from bciarena.service import contests, mail, phases, results, stage, submissions, troubles
 from bciarena.service.site import Site
 
 PAUSE_S = 0.4
@@ -48,8 +48,11 @@ def work_once(site: Site) -> int:
             done += _tried(session, "admit", phase.id, partial(phases.admit_first, session, phase))
         for one in _listed(session, phases.uncarried):
             done += _tried(session, "carry", one.team_id, partial(submissions.carry, session, one, True))
-        if mail.can_mail(site.settings) and (found := _listed(session, mail.unmailed)):
-            done += _tried(session, "mail", 0, partial(mail.mail_letters, session, site.settings, found))
+        for found in _listed(session, stage.due):
+            advance = partial(stage.advance, session, storage, site.settings.secret, found)
+            done += _tried(session, "stage", found.phase_id, advance)
+        if mail.can_mail(site.settings) and (letters := _listed(session, mail.unmailed)):
+            done += _tried(session, "mail", 0, partial(mail.mail_letters, session, site.settings, letters))
     return done
 
 

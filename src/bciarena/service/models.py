@@ -14,6 +14,7 @@ from bciarena.database.db import Base, now_s
 from bciarena.service.names import skeleton
 
 ROLES = ("contestant", "organiser", "operator")
+UNSHOWN = ("sums", "of")  # of a result's blocks: for comparisons alone
 SCOPES = ("read", "submit", "organise")  # of tokens; each includes those before it
 
 
@@ -290,7 +291,7 @@ class Result(Base):
     @property
     def block_rows(self) -> list[dict[str, Any]]:
         """The blocks as pages show them."""
-        return [{name: value for name, value in block.items() if name != "sums"} for block in self.blocks]
+        return [{name: value for name, value in block.items() if name not in UNSHOWN} for block in self.blocks]
 
 
 class AuditLine(Base):
@@ -408,3 +409,41 @@ class Change(Base):
     before: Mapped[str]
     after: Mapped[str]
     created_at: Mapped[float] = mapped_column(default=now_s())
+
+
+class Stage(Base):
+    """The stage of a phase: who plays in which order, and what a projector shows now.
+
+    ``teams`` in the order that ``seed`` gives (see stage.drawn). ``machine``: where all of them are played;
+    ``playing``: whether the keeper sends the next when one has ended. ``seals``: what was signed, by team.
+    ``open_to``: "organisers"; "now": everybody sees what the projector shows; "replay": any moment of it.
+    ``at`` is the place of the team on stage, from 0; -1 is the title. ``shown_s`` seconds of its recording had been
+    shown at the time ``since``, and time goes on from there at ``speed`` unless that is None. ``live``: what a live run
+    was doing a moment ago.
+    """
+
+    __tablename__ = "stages"
+    phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"), primary_key=True)
+    seed: Mapped[str]
+    teams: Mapped[list[Any]] = mapped_column(JSON(none_as_null=True), default=list)
+    drawn_at: Mapped[float] = mapped_column(default=now_s())
+    machine: Mapped[str | None]
+    playing: Mapped[bool] = mapped_column(default=False)
+    seals: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    open_to: Mapped[str] = mapped_column(default="organisers")
+    at: Mapped[int] = mapped_column(default=-1)
+    shown_s: Mapped[float] = mapped_column(default=0.0)
+    since: Mapped[float | None]
+    speed: Mapped[float] = mapped_column(default=1.0)
+    live: Mapped[dict[str, Any] | None]
+    phase: Mapped[Phase] = relationship()
+
+
+class Guess(Base):
+    """How often visitors said ``said`` of something whose truth is ``truth`` (see contests.game)."""
+
+    __tablename__ = "guesses"
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"), primary_key=True)
+    truth: Mapped[bool] = mapped_column(primary_key=True)
+    said: Mapped[bool] = mapped_column(primary_key=True)
+    count: Mapped[int]

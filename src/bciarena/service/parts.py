@@ -20,7 +20,7 @@ import numpy as np
 
 from bciarena.contests import Rulebook
 from bciarena.contests import registered as find_rulebook
-from bciarena.service.models import Phase, Result, ends_of
+from bciarena.service.models import UNSHOWN, Phase, Result, ends_of
 from bciarena.service.spec import Terms
 
 Keep = Callable[[int, int], bool]
@@ -116,7 +116,7 @@ class PartResult:
 
     @property
     def block_rows(self) -> list[dict[str, Any]]:
-        return [{name: value for name, value in block.items() if name != "sums"} for block in self.blocks]
+        return [{name: value for name, value in block.items() if name not in UNSHOWN} for block in self.blocks]
 
 
 AnyResult = Result | PartResult

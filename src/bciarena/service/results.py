@@ -82,7 +82,7 @@ def _put(session: Session, submission: Submission, job: Job, score: dict[str, An
         "high": high,
         "ends": ends,
         "metrics": score.get("metrics", {}),
-        "blocks": _blocks(score),
+        "blocks": _blocks(score, job.payload.get("live", "")),
         "tally": _tally(score, (job.result or {}).get("tally", {})),
         "sandbox": score.get("sandbox", "none"),
         "ranked": is_ranked(score),
@@ -124,9 +124,13 @@ def _tally(score: dict[str, Any], played: dict[str, Any]) -> dict[str, Any]:
     return tally(score) | spent if score.get("trials") else {}
 
 
-def _blocks(score: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a run's blocks, each with the contest's sums, on which ranks are tested."""
+def _blocks(score: dict[str, Any], live: str = "") -> list[dict[str, Any]]:
+    """The rows of a run's blocks, each with the contest's sums, on which ranks are tested.
+
+    Blocks of a live run are of its own recordings (``live``): nobody else's can be compared with them.
+    """
     rows: list[dict[str, Any]] = score.get("blocks", [])
+    rows = [{**row, "of": live} for row in rows] if live else rows
     if not score.get("trials"):
         return rows
     sums = units_of(find_rulebook(score["challenge"]), trials_from(score)).sums
@@ -161,7 +165,8 @@ def make_ends(session: Session, storage: Storage, result: Result) -> None:
     phase, run, book = session.get_one(Phase, result.phase_id), str(result.run), result.rulebook
     score = score_of_run(storage, run)
     if score.get("challenge") != book:  # re-scored under other rules since: the stored run has the old ones
-        score = rescore(storage.fetch(run), storage.fetch(phase.data), book)
+        data = str(session.get_one(Job, result.job_id).payload["data"])
+        score = rescore(storage.fetch(run), storage.fetch(data), book)
     result.ends = _ends(score, phase)
     result.low, result.high, *_ = ends_of(result.ends, "all")
     phase.revision += 1
@@ -195,7 +200,7 @@ def score_again(session: Session, storage: Storage, old: Result) -> Result | Non
     submission = session.get_one(Submission, old.submission_id)
     job = session.get_one(Job, old.job_id)
     book = submission.phase.contest.rulebook
-    run, data = str(old.run), submission.phase.data
+    run, data = str(old.run), str(job.payload["data"])
     session.commit()  # reading recordings takes a while: hold no lock
     folder, recordings = storage.fetch(run), storage.fetch(data)
     try:

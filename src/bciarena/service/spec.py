@@ -28,7 +28,7 @@ LEAST_WORDS = 20  # as bciarena.audit asks of a waiver
 RESERVED = frozenset({"new", "api", "static"})
 RESERVED_PHASES = frozenset(
     "images rulebook task rules data start board score questions news join companion edit awards people phases history"
-    " rerun upload downloads organisers registrations jury admit withdraw".split()
+    " rerun upload downloads organisers registrations jury admit withdraw stage game".split()
 )
 """Names that are addresses of the site itself."""
 
@@ -68,15 +68,16 @@ class Simulate(Strict):
 
 
 class Data(Strict):
-    """Where the recordings come from: a data folder with truth, or the simulator."""
+    """Where the recordings come from: a data folder with truth, the simulator, or a session still to be recorded."""
 
     folder: str | None = Field(default=None, max_length=1000)
     simulate: Simulate | None = None
+    live: bool = False
 
     @model_validator(mode="after")
     def _one(self) -> Data:
-        if (self.folder is None) == (self.simulate is None):
-            raise ValueError("give either folder or simulate")
+        if (self.folder is not None) + (self.simulate is not None) + self.live != 1:
+            raise ValueError("give either folder or simulate, or live = true")
         return self
 
 
@@ -223,6 +224,8 @@ class Terms(Strict):
     on hidden truth are told as they are while the phase lasts, or only as precisely as their intervals allow.
     ``output``: whether a team sees what its entry printed, raised and reported on hidden recordings, which its next
     version could use.
+    ``stage``: nobody plays before the organiser says so; then the same recordings are played to one team after the
+    other ("replay"), or each plays on its own live session ("live"). See stage.py.
     """
 
     admits: Literal["all", "invited", "first"] = "all"
@@ -236,6 +239,7 @@ class Terms(Strict):
     audit: bool = False
     waiver: str = Field(default="", max_length=2000)
     calibration: Calibration = Calibration()
+    stage: Literal["none", "replay", "live"] = "none"
 
     @model_validator(mode="after")
     def _whole(self) -> Terms:
@@ -276,6 +280,12 @@ class PhaseSpec(Terms):
             raise ValueError("starts and ends lie between the years 1970 and 3000")
         if why := why_not_dates(*moments):
             raise ValueError(why)
+        if self.data.live and self.stage == "none":
+            raise ValueError('data: live = true needs stage = "replay" or "live"')
+        if self.stage == "live" and (not self.data.live or self.public or self.calibration.mode != "none"):
+            raise ValueError(
+                'stage = "live": every team has recordings of its own: data = { live = true }, no parts, no calibration'
+            )
         if self.public and self.truth == "public":
             raise ValueError('public: a private part needs truth = "hidden"')
         seed = self.data.simulate.seed if self.data.simulate else None

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, aliased
 
 from bciarena.contests import registered as find_rulebook
 from bciarena.jobs.model import ENDED, Job
-from bciarena.jobs.queue import Queue, enqueue, waits_apart
+from bciarena.jobs.queue import HELD, Queue, enqueue, waits_apart
 from bciarena.service import parts, phases
 from bciarena.service.asker import Asker
 from bciarena.service.audit import record
@@ -132,9 +132,12 @@ def _queue(session: Session, version: Version, phase: Phase, team: Team, boxed: 
     if version.model:
         payload["model"] = version.model
     apart = None if team.house else _kept_apart(session, phase, team)
+    # On a stage nobody plays before it is said: see stage.py.
+    only = HELD if terms_of(phase).stage != "none" else None
     return enqueue(
-        session, "match", payload, team=f"team-{team.id}", team_limit=RUNNING_EACH, priority=priority, apart=apart
-    )
+        session, "match", payload, team=f"team-{team.id}", team_limit=RUNNING_EACH, priority=priority, apart=apart,
+        only=only,
+    )  # fmt: skip
 
 
 def _kept_apart(session: Session, phase: Phase, team: Team) -> str:
@@ -219,6 +222,8 @@ def _job_status(session: Session, job: Job) -> Status:
         )
         if job.faults:
             return Status("faulted", False, reason=job.error or "", faults=job.faults, before=before)
+        if job.only == HELD:
+            return Status("queued", False, waits="stage")
         waits = "apart" if waits_apart(session, job) else "put_back" if job.attempt else ""
         return Status("queued", False, before=before, waits=waits)
     if job.state == "leased":
@@ -295,6 +300,11 @@ def current_result(session: Session, submission: Submission) -> Result | None:
 
 BEFORE = ("import_error", "invalid_entry")
 """Verdicts on what was not played at all: their reasons tell nothing about the recordings."""
+
+
+def data_of(session: Session, result: Result) -> str:
+    """The stored recordings that a result's run was played on: the phase's own, or those of a live session."""
+    return str(session.get_one(Job, result.job_id).payload["data"])
 
 
 class Seen(NamedTuple):

@@ -20,6 +20,8 @@ Say = Callable[..., str]
 
 def status_words(t: Say, status: Status) -> str:
     """Where a run is, in one line."""
+    if status.waits == "stage":
+        return t("words.waits_stage")
     if status.state == "queued" and status.before is not None:
         words = t("words.queued", n=status.before)
         return f"{words} · {t(f'words.waits_{status.waits}')}" if status.waits else words

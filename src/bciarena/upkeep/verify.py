@@ -17,7 +17,7 @@ from bciarena.errors import BadInput, Fault
 from bciarena.jobs.model import Job
 from bciarena.jobs.storage import Damaged, Missing, Storage, split
 from bciarena.runs import RunFolder, rescore
-from bciarena.service.models import Phase, Result
+from bciarena.service.models import Result
 from bciarena.upkeep.names import needed
 
 DAY_S = 86400.0
@@ -102,10 +102,11 @@ def _scored(session: Any) -> list[tuple[str, str, str, str | None, float]]:
     for job in session.scalars(done):
         if not job.payload.get("subject"):  # a shard has no score of its own
             rows.append((f"job {job.id}", job.run, job.payload["data"], None, (job.result or {}).get("score", 0.0)))
-    results = sa.select(Result, Phase.data).join(Phase, Phase.id == Result.phase_id).where(Result.run.is_not(None))
-    for result, data in session.execute(results):
+    results = sa.select(Result, Job.payload).join(Job, Job.id == Result.job_id).where(Result.run.is_not(None))
+    for result, payload in session.execute(results):
         if not result.reason.startswith("not scored under"):
-            rows.append((f"result of run {result.submission_id}", result.run, data, result.rulebook, result.score))
+            whose = f"result of run {result.submission_id}"
+            rows.append((whose, result.run, payload["data"], result.rulebook, result.score))
     return rows
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from scipy.special import betaincinv
 
+from bciarena.contests.game import Share, of_trials
 from bciarena.contests.trial import by_block
+from bciarena.contests.turing.game import GAME
 from bciarena.contests.turing.score import target
 from bciarena.report.figures import Figure
 from bciarena.report.kept import KeptRun
@@ -39,12 +41,22 @@ def turing_trace(run: KeptRun) -> Figure:
     )
 
 
+def _share(share: Share) -> str:
+    """A share with its interval; trials of different people are treated alike."""
+    if share.value is None or share.interval is None:
+        return "–"
+    low, high = share.interval
+    return f"{share.value:.1%} [{low:.1%}, {high:.1%}]"
+
+
 def findings(run: KeptRun) -> list[Said]:
-    """Blocks that passed, and how likely the next one is to pass."""
+    """Whether a person or the machine steers; blocks that passed, and how likely the next one is to pass."""
+    human = of_trials(GAME, run.score["trials"])
     passed = [bool(block["score"] > 0) for block in run.score["blocks"]]
     n, m = sum(passed), len(passed)
     low, high = (float(betaincinv(n + 0.5, m - n + 0.5, q)) for q in (0.025, 0.975))
     return [
+        said(run.book, "say_human", p=_share(human.accuracy), s=_share(human.sensitivity), a=_share(human.alarms)),
         said(run.book, "say_target", n=n, m=m, share=float(run.book.constants["target"])),
         # Jeffreys' posterior; blocks of different people are treated alike.
         said(run.book, "say_pass", p=(n + 0.5) / (m + 1), low=0.0 if n == 0 else low, high=1.0 if n == m else high),

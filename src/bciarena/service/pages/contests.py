@@ -18,7 +18,7 @@ from bciarena.contests import registered as find_rulebook
 from bciarena.contests.page import RULINGS, rules_of
 from bciarena.contests.rulebook import Rulebook
 from bciarena.protocol import protocol_of
-from bciarena.service import companions, contests, downloads, figures, markdown, posts, submissions, task
+from bciarena.service import companions, contests, downloads, figures, games, markdown, posts, stage, submissions, task
 from bciarena.service.boards import PAGE
 from bciarena.service.models import Contest, Membership, Phase
 from bciarena.service.page import Page, may
@@ -199,7 +199,7 @@ def head(page: Page, contest: Contest, tab: str) -> dict[str, Any]:
         "book": find_rulebook(contest.rulebook),
         "title": contest_title(page.lang, contest),
         "tab": tab,
-        "tabs": TABS,
+        "tabs": TABS if games.game_of(find_rulebook(contest.rulebook)) is None else (*TABS, "game"),
         "manages": contests.may_manage(page.account, contest),
         "phase_title": lambda one: phase_title(page.say, one),
         "phase_state": contests.phase_state,
@@ -266,6 +266,7 @@ def _show(page: Page, contest: Contest, phase: Phase) -> HTMLResponse:
         phase=phase,
         state=contests.phase_state(phase),
         shown=shown,
+        on_stage=stage.can_see(page.account, stage.stage_of(page.session, phase)),
         mine=" ".join(map(str, mine)),
         view=view_of(phase, manages),
         told=page.site.boards.of(page.session, phase, manages).told if shown else 0,

@@ -26,6 +26,7 @@ from bciarena.service.words import contest_title, run_rows
 
 router = APIRouter()
 FOLDERS_SHOWN = 200
+LIVE = "@live"  # in a list of folders: a session that is still to be recorded
 COUNTS = ("best", "last", "chosen")
 NUMBERS = {"budget_s": "organise.budget", "cores": "organise.cores", "memory_mib": "organise.memory"}
 SWITCHES = ("pyc_only", "fixed_names", "strict")
@@ -94,7 +95,7 @@ def phase_values(page: Page, number: str) -> dict[str, Any]:
 def data_values(page: Page, number: str) -> dict[str, Any]:
     """Where a phase's recordings come from, as a form gives it."""
     if folder := page.field(f"folder{number}").strip():
-        return {"folder": folder}
+        return {"live": True} if folder == LIVE else {"folder": folder}
     simulate = {name: page.field(name + number).strip() or None for name in ("subjects", "blocks", "seed")}
     return {"simulate": {name: value for name, value in simulate.items() if value is not None}}
 
@@ -246,7 +247,7 @@ def _terms_values(page: Page, number: str = "") -> dict[str, Any]:
     values: dict[str, Any] = {"admits": admits, "total_limit": given("total_limit") or "0"}
     if admits == "first":
         values |= {"first": given("first"), "of": given("of"), "carries": given("carries") or "nothing"}
-    values |= {"audit": bool(given("audit")), "waiver": given("waiver") or ""}
+    values |= {"audit": bool(given("audit")), "waiver": given("waiver") or "", "stage": given("stage") or "none"}
     public = {name: _numbers(given(f"public_{name}")) for name in ("subjects", "blocks")}
     return values | {"public": public}
 

@@ -10,13 +10,15 @@ from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTex
 
 from bciarena.contests import contest as find_contest
 from bciarena.contests import registered as find_rulebook
+from bciarena.contests.game import Share
+from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import Fault
 from bciarena.jobs.model import ENDED, Job
 from bciarena.plaintext import clean
 from bciarena.report.texts import explained
 from bciarena.runs import rescore
 from bciarena.runs.folder import LEDGER
-from bciarena.service import figures, parts, phases, submissions
+from bciarena.service import figures, games, parts, phases, submissions
 from bciarena.service.contests import may_manage, phase_state
 from bciarena.service.middleware import REPORT_POLICY
 from bciarena.service.models import Membership, Result, Submission
@@ -76,12 +78,22 @@ def show(run_id: Id, page: Page = may("run")) -> HTMLResponse:
         has_package=run.version.size > 0 and submissions.owns(page.session, page.account, run),
         logs=logs_of(page.site, result) if speaks else [],
         speaks=speaks,
+        beside=_beside(page, result, book) if result and not (partial_only or parts.rounds(run.phase, manages)) else [],
         explained=explained(result.tally)[page.lang] if result and result.tally and speaks else "",
         timing=(page.session.get_one(Job, result.job_id).result or {}).get("timing", {}) if result and speaks else {},
         played_under="" if result and played_under == result.rulebook else played_under,
         has_report=bool(result and result.run and truth),
         can_cancel=job.state not in ENDED and submissions.owns(page.session, page.account, run),
     )
+
+
+def _beside(page: Page, result: AnyResult, book: Rulebook) -> list[tuple[str, Share]]:
+    """What the run says to the contest's yes-or-no question, where it has one: told as its metrics are."""
+    if games.game_of(book) is None or not result.run or result.rulebook != book.id:
+        return []
+    names = find_contest(book).words[page.lang].get("game", {})
+    told = games.of_run(page.site.storage, result.run, book.id)
+    return [(names.get(name, name), share) for name, share in told.items() if share.all]
 
 
 def _can_choose(page: Page, run: Submission) -> bool:
@@ -164,9 +176,10 @@ def score_file(run_id: Id, page: Page = may("run")) -> Response:
         raise not_found()
     score = score_of_run(page.site.storage, str(result.run))
     if score.get("challenge") != result.rulebook:  # re-scored since it was played: the file has the former score
+        data = submissions.data_of(page.session, result)
         page.session.commit()
         storage = page.site.storage
-        score = dict(rescore(storage.fetch(str(result.run)), storage.fetch(run.phase.data), result.rulebook))
+        score = dict(rescore(storage.fetch(str(result.run)), storage.fetch(data), result.rulebook))
     return JSONResponse(score)
 
 
@@ -201,7 +214,7 @@ def report(run_id: Id, page: Page = may("run")) -> Response:
     from bciarena.service.reports import report_page
 
     try:
-        html = report_page(page.site, run, str(result.run), page.lang)
+        html = report_page(page.site, submissions.data_of(page.session, result), str(result.run), page.lang)
     except Fault as error:
         raise Refused(503, "refused.storage", why=str(error)) from None
     headers = {"content-security-policy": REPORT_POLICY, "x-frame-options": "SAMEORIGIN"}
