@@ -10,7 +10,7 @@ from bciarena.contests.liveness.decoder import (
     People,
     Windows,
     _last_window,
-    score,
+    _third,
 )
 from bciarena.contests.liveness.statistics import WINDOW_N
 from bciarena.errors import BadInput
@@ -72,11 +72,10 @@ def test_a_saved_model_says_the_same(model, tmp_path):
     window = _signal(3, True, np.random.default_rng(1))
     assert again.log_odds(window, 3) == model.log_odds(window, 3)
     assert np.array_equal(again.identify(window)[0], model.identify(window)[0])
-    assert again.policy_ == model.policy_
-    assert {path.suffix for path in tmp_path.iterdir()} == {".npz", ".json"}
+    assert {path.suffix for path in tmp_path.iterdir()} == {".npz"}
 
 
-def test_the_player_answers_once_between_3_s_and_the_end(model):
+def test_the_player_answers_at_3_s(model):
     player = LivenessPlayer(model)
     signal = _signal(2, True, np.random.default_rng(2), 1700)
     player.begin(signal[:, :30])
@@ -85,7 +84,7 @@ def test_the_player_answers_once_between_3_s_and_the_end(model):
         if said is not None:
             break
     assert said == (True, 2)
-    assert packet * 50 in TIMES_N
+    assert packet == 15  # 3 s: shorter answers count as much
 
 
 def test_a_trial_that_ends_is_answered_at_once_however_short(model):
@@ -113,11 +112,9 @@ def test_a_short_signal_is_mirrored():
     assert np.array_equal(window[:, -10:], short)
 
 
-def test_score_is_the_contests_formula():
-    truth = np.arange(1000) % 2
-    # Nearly no mistakes at the 3 s floor: close to 0.9 * 20 + 0.1 * 20 * log2(23) * ..., see the rules.
-    assert score(truth, truth, np.full(1000, 2.0)) == pytest.approx(26.5, abs=0.6)
-    assert score(truth, truth, np.full(1000, 6.0)) == pytest.approx(13.3, abs=0.4)
+def test_related_generators_are_left_out_together():
+    kinds = np.array([0, 0, 2, 3, 7, 7, 8, 9])
+    assert _third(kinds).tolist() == [0, 0, 0, 1, 1, 1, 2, 2]
 
 
 def test_one_kind_of_window_is_no_training_set():

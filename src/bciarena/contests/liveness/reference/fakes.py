@@ -2,12 +2,14 @@
 
 A detector trained on a few generators learns only those generators. These are meant to differ from real EEG in as many
 ways as possible: linear models, surrogates, Gaussian processes with all sorts of envelopes, patches from a linear
-decoder, spectrograms with new phases, and blends of them.
+decoder, spectrograms with new phases, pieces, bands or phases of real stretches put together anew, wandering
+oscillators, and blends of them.
 """
 
 from itertools import pairwise
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d, uniform_filter1d
 from scipy.signal import butter, sosfiltfilt
 
 from bciarena.contests.liveness.generators import (
@@ -150,6 +152,110 @@ def _spectrogram(run, rng):
     return sample
 
 
+def _stretch(run, n, rng):
+    """``n`` samples of the run from a random place; a run that is too short goes on as its mirror image."""
+    source = run
+    while source.shape[1] <= n:
+        source = np.concatenate([source, source[:, ::-1]], axis=1)
+    first = rng.integers(source.shape[1] - n)
+    return source[:, first : first + n]
+
+
+def _spliced(run, rng):
+    """Short pieces of the run from random places, cross-faded; or each the best to go on from the last one."""
+    piece_n, fade_n, tries = int(rng.choice([30, 60, 125, 200])), 12, int(rng.choice([1, 1, 40]))
+    fade = np.linspace(0, 1, fade_n)
+
+    def sample(n, rng):
+        made = _stretch(run, piece_n, rng)
+        while made.shape[1] < n:
+            pieces = [_stretch(run, piece_n, rng) for _ in range(tries)]
+            after = min(pieces, key=lambda piece: float(np.sum((piece[:, :fade_n] - made[:, -fade_n:]) ** 2)))
+            seam = made[:, -fade_n:] * (1 - fade) + after[:, :fade_n] * fade
+            made = np.concatenate([made[:, :-fade_n], seam, after[:, fade_n:]], axis=1)
+        return made[:, :n]
+
+    return sample
+
+
+def _shifted(run, rng):
+    """Bands, or mixtures of channels, each from another place of the run: real alone, but not together."""
+    by_band = rng.random() < 0.7
+    edges = (0, *np.sort(rng.uniform(3, 35, int(rng.integers(1, 6)))), SRATE)
+    turn = np.linalg.svd(run, full_matrices=False)[0]
+
+    def sample(n, rng):
+        if not by_band:
+            parts = [turn[:, [c]] @ (turn[:, [c]].T @ _stretch(run, n, rng)) for c in range(len(run))]
+            return np.sum(parts, axis=0)
+        hz = np.fft.rfftfreq(n, 1 / SRATE)
+        parts = [np.fft.rfft(_stretch(run, n, rng)) * ((hz >= a) & (hz < b)) for a, b in pairwise(edges)]
+        return np.fft.irfft(np.sum(parts, axis=0), n)
+
+    return sample
+
+
+def _jittered(run, rng):
+    """A real stretch whose phases are disturbed, the same for all channels or not."""
+    size, rows = rng.uniform(0.5, 1.6), len(run) if rng.random() < 0.3 else 1
+
+    def sample(n, rng):
+        spectrum = np.fft.rfft(_stretch(run, n, rng))
+        return np.fft.irfft(spectrum * np.exp(1j * size * rng.standard_normal((rows, spectrum.shape[1]))), n)
+
+    return sample
+
+
+def _modulated(run, rng):
+    """New noise with the run's cross-spectrum under the envelopes of a real stretch, in a few bands."""
+    make = _sampler(SpectralGenerator(SpectralSettings(smoothing_hz=0.5, rounds=0)), run)
+    edges = (0, *np.sort(rng.uniform(3, 35, int(rng.integers(0, 5)))), SRATE)
+    width_n = int(rng.choice([25, 60, 125, 250]))
+
+    def sample(n, rng):
+        spectrum, real = np.fft.rfft(make(n, rng)), np.fft.rfft(_stretch(run, n, rng))
+        hz = np.fft.rfftfreq(n, 1 / SRATE)
+        made = np.zeros((len(run), n))
+        for low, high in pairwise(edges):
+            band = (hz >= low) & (hz < high)
+            power = np.mean(np.fft.irfft(real * band, n) ** 2, axis=0)
+            slow = np.sqrt(uniform_filter1d(power, width_n) + 1e-9)
+            made += np.fft.irfft(spectrum * band, n) * slow / np.sqrt(np.mean(slow**2))
+        return made
+
+    return sample
+
+
+def _oscillators(run, rng):
+    """Oscillators with wandering frequency and size under the run's spectrum, and a little noise."""
+    make = _sampler(SpectralGenerator(SpectralSettings(smoothing_hz=1, rounds=0)), run)
+    count, wander, depth, noise = (
+        int(rng.integers(3, 15)),
+        rng.uniform(0.2, 1.5),
+        rng.uniform(0, 0.8),
+        rng.uniform(0.2, 0.7),
+    )
+    power = np.mean(np.abs(np.fft.rfft(run)) ** 2, axis=0)
+    hz = np.fft.rfftfreq(run.shape[1], 1 / SRATE)
+    power = power * ((hz > 1) & (hz < 40))
+
+    def sample(n, rng):
+        time = np.arange(n) / SRATE
+        chosen = rng.choice(len(hz), count, p=power / power.sum())
+        waves = np.zeros((count, n))
+        for row, centre in enumerate(hz[chosen]):
+            slow = gaussian_filter1d(rng.standard_normal((2, n)), SRATE / 2, axis=1)
+            slow /= slow.std(axis=1, keepdims=True) + 1e-9
+            angle = 2 * np.pi * (centre * time + wander * np.cumsum(slow[0]) / SRATE) + rng.uniform(0, 7)
+            waves[row] = np.sin(angle) * np.exp(depth * slow[1])
+        maps = _stretch(run, count, rng)  # shapes that the run's channels have taken
+        mixed = maps @ waves
+        mixed *= run.std(axis=1, keepdims=True) / (mixed.std(axis=1, keepdims=True) + 1e-9)
+        return np.sqrt(1 - noise**2) * mixed + noise * make(n, rng)
+
+    return sample
+
+
 def _blend(run, rng):
     """Two other kinds at once, or one passing over into the other."""
     first, second = (KINDS[name](run, rng) for name in rng.choice(_PLAIN, 2, replace=False))
@@ -175,6 +281,11 @@ KINDS = {
     "all waxing": _all_waxing,
     "patches": _patches,
     "spectrogram": _spectrogram,
+    "spliced": _spliced,
+    "shifted": _shifted,
+    "jittered": _jittered,
+    "modulated": _modulated,
+    "oscillators": _oscillators,
     "blend": _blend,
 }
 _PLAIN = [name for name in KINDS if name not in ("blend", "switching", "all waxing")]
