@@ -11,14 +11,14 @@ FAST := $(addprefix tests/,referee stream wire recording contestant importing pr
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test test-fast setup setup-dev programs lint format bench chaos docs notebooks lock wheel wheelhouse sbom clean help
+.PHONY: run test test-fast setup setup-dev programs lint format bench chaos docs notebooks lock wheel matrix image wheelhouse sbom clean help
 
 help:
 	@echo "make run     build the demo contest and serve it on http://127.0.0.1:8000"
 	@echo "make test    set up what the tests need and run them all"
 	@echo "make setup   only the environment in .venv (command: .venv/bin/arena)"
 	@echo "make test-fast   rules, referee, stream, wire and readers: what needs no other program, within a minute"
-	@echo "make lint | format | bench | chaos | docs | notebooks | lock | wheel | wheelhouse | sbom | clean"
+	@echo "make lint | format | bench | chaos | docs | notebooks | lock | wheel | matrix | image | wheelhouse | sbom | clean"
 
 # The first Python that is new enough.
 $(BIN)/python:
@@ -105,6 +105,15 @@ lock: | $(BIN)/python
 wheel: $(HANDBOOK) | $(BIN)/python
 	@$(BIN)/python -m pip install --disable-pip-version-check -q build
 	@$(BIN)/python -m build -q --outdir dist . && ls dist
+
+# Long: the wheel in fresh environments, bare, with each extra and [all], on three Pythons; once with the oldest versions.
+matrix: wheel
+	@$(BIN)/python scripts/matrix.py "$$(ls -t dist/*.whl | head -1)"
+	@$(BIN)/python scripts/matrix.py "$$(ls -t dist/*.whl | head -1)" --python 3.11 --extra all --lowest
+
+# The site's container image; BASE names another base, PIP_NO_INDEX=1 takes wheels from wheelhouse/ alone.
+image: wheel
+	@podman build $(if $(BASE),--build-arg BASE=$(BASE)) $(if $(PIP_NO_INDEX),--build-arg PIP_NO_INDEX=1) -f deploy/Containerfile -t localhost/bciarena .
 
 # Everything a machine without internet needs: pip install --no-index --find-links wheelhouse 'bciarena[all]'
 wheelhouse: wheel

@@ -1,6 +1,6 @@
 """Notebooks as pages; run as a program it plays them again and keeps what they show.
 
-    python scripts/handbook/notebooks.py docs/gallery/*.ipynb
+python scripts/handbook/notebooks.py docs/gallery/*.ipynb
 """
 
 from __future__ import annotations

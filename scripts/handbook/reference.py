@@ -140,13 +140,17 @@ def _python() -> str:
 def _member(thing: Any, name: str) -> str:
     if not callable(thing) or not hasattr(thing, "__module__") or not hasattr(thing, "__name__"):
         kind = type(thing).__name__
-        return f"`{name}`: {kind} of {len(thing)}: " + ", ".join(f"`{key}`" for key in thing) + "\n" if isinstance(
-            thing, dict
-        ) else f"```python\n{name} = {thing}\n```\n"
+        return (
+            f"`{name}`: {kind} of {len(thing)}: " + ", ".join(f"`{key}`" for key in thing) + "\n"
+            if isinstance(thing, dict)
+            else f"```python\n{name} = {thing}\n```\n"
+        )
     parts = [f"```python\n{_signature(thing, name)}\n```\n", _docstring(_own_doc(thing))]
     if inspect.isclass(thing):
         for key, member in vars(thing).items():
-            if key.startswith("_") or not (callable(member) or isinstance(member, (property, classmethod, staticmethod))):
+            if key.startswith("_") or not (
+                callable(member) or isinstance(member, (property, classmethod, staticmethod))
+            ):
                 continue
             call = getattr(thing, key)
             shown = f".{key}" if isinstance(member, property) else _signature(call, f".{key}")
@@ -189,7 +193,12 @@ def _signature(thing: Any, name: str) -> str:
 
 def _docstring(text: str) -> str:
     """A numpydoc docstring as Markdown: its sections become lists, its examples code."""
-    text = re.sub(r"^(Parameters|Returns|Yields|Attributes|Raises|Notes|References|Examples)\n-+\n", r"**\1**\n\n", text, flags=re.M)
+    text = re.sub(
+        r"^(Parameters|Returns|Yields|Attributes|Raises|Notes|References|Examples)\n-+\n",
+        r"**\1**\n\n",
+        text,
+        flags=re.M,
+    )
     text = text.replace("``", "`")
     lines: list[str] = []
     example = False

@@ -63,7 +63,10 @@ class Onnx(Model):
     """An ONNX file: its first input takes the windows, in three dimensions, in four (one plane), or flat."""
 
     def __init__(self, path: Path) -> None:
-        import onnxruntime
+        try:
+            import onnxruntime
+        except ImportError:  # said in the box, where nobody else can tell which extra brings it
+            raise ImportError("an ONNX model needs onnxruntime: pip install 'bciarena[onnx]'") from None
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
