@@ -164,7 +164,7 @@ def main() -> int:
                     f"{wheel}[{extra}]" if extra else wheel,
                 )
                 print(f"Python {version}, [{extra}]", flush=True)
-                wrong = [done.stderr] if done.returncode else try_all(home / "bin" / "python", place, extra == "all")
+                wrong = [done.stderr] if done.returncode else try_all(python, place, extra == "all")
             for line in wrong:
                 print("    WRONG", line)
             bad += len(wrong)
