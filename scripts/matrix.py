@@ -153,16 +153,8 @@ def main() -> int:
                 place.mkdir()
                 run("uv", "venv", "-q", "--python", version, home).check_returncode()
                 how = ["--resolution", "lowest-direct"] if asked.lowest else ["-c", ROOT / "requirements.lock"]
-                done = run(
-                    "uv",
-                    "pip",
-                    "install",
-                    "-q",
-                    "--python",
-                    home / "bin" / "python",
-                    *how,
-                    f"{wheel}[{extra}]" if extra else wheel,
-                )
+                python, what = home / "bin" / "python", f"{wheel}[{extra}]" if extra else wheel
+                done = run("uv", "pip", "install", "-q", "--python", python, *how, what)
                 print(f"Python {version}, [{extra}]", flush=True)
                 wrong = [done.stderr] if done.returncode else try_all(python, place, extra == "all")
             for line in wrong:

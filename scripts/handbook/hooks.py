@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 from markdown.extensions.toc import slugify_unicode
@@ -71,7 +72,7 @@ def on_page_markdown(markdown, page, config, files):
     """Links between docs/ and the root, and the blank lines that GitHub does without and Python-Markdown needs."""
     if page.file.src_uri in FROM_ROOT:
         markdown = markdown.replace("](docs/", "](")
-    markdown = re.sub(r"\]\(\.\./((?:\.\./)*(?:%s)[^)]*)\)" % "|".join(FROM_ROOT), r"](\1)", markdown)
+    markdown = re.sub(rf"\]\(\.\./((?:\.\./)*(?:{'|'.join(FROM_ROOT)})[^)]*)\)", r"](\1)", markdown)
     markdown = re.sub(r"\]\(([\w./-]*gallery/[\w-]+)\.ipynb\)", r"](\1.md)", markdown)
     markdown = re.sub(r"\[([^\]]+)\]\((?:\.\./)*(?:examples|src|tests|LICENSE|README)[^)]*\)", r"\1", markdown)
     lines, fenced = [], False
@@ -95,7 +96,7 @@ def on_post_build(config):
         [item["location"], item["title"], re.sub(r"\s+", " ", item["text"])]
         for item in json.loads(index.read_text("utf-8"))["docs"]
     ]
-    for page, first in zip(sections, sections[1:], strict=False):
+    for page, first in pairwise(sections):
         if "#" not in page[0] and first[0].startswith(page[0] + "#"):
             page[2] = page[2].split(first[1])[0]  # a page is found by its beginning, the rest by its sections
     index.unlink()
