@@ -8,7 +8,7 @@ import pytest
 from bciarena.entries.environments import platform_interpreter
 from bciarena.package import Interpreter
 from bciarena.sandbox.libraries import asked, closure, system_tree
-from bciarena.sandbox.places import interpreter_places, outermost
+from bciarena.sandbox.places import _bottom, interpreter_places, outermost
 
 
 @pytest.fixture
@@ -90,3 +90,16 @@ def test_the_platforms_own_interpreter_brings_no_code_of_ours():
     shown, hidden = interpreter_places(platform_interpreter())
     covered = [place for _, place in shown if place == home or place in home.parents]
     assert not covered or home in hidden
+
+
+def test_a_folder_with_something_else_in_it_is_bound_by_its_items(tmp_path):
+    """aarch64's loader is a file of /usr/lib, and the system's Python lies below it."""
+    for name in ("usr/lib/ld-linux-aarch64.so.1", "usr/lib/aarch64-linux-gnu/libc.so.6", "usr/lib64/ld.so"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert _bottom(tmp_path, [Path("/opt/python/lib")]) == [Path("/usr/lib"), Path("/usr/lib64")]
+    assert _bottom(tmp_path, [Path("/usr/lib/python3")]) == [
+        Path("/usr/lib/aarch64-linux-gnu"),
+        Path("/usr/lib/ld-linux-aarch64.so.1"),
+        Path("/usr/lib64"),
+    ]

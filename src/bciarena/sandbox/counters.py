@@ -50,7 +50,7 @@ class Counted:
     @property
     def fd(self) -> int:
         """What becomes readable when there is something to answer; -1 when nobody can ask any more."""
-        return self._listener if self._listener >= 0 else self._ours.fileno()
+        return self._listener if self._listener >= 0 else self._ours.fileno()  # -1 when closed
 
     def answer(self) -> bool:
         """Take the listener, or answer one request; True when ``fd`` is another one now."""
@@ -65,14 +65,14 @@ class Counted:
             reply = ANSWER.pack(number, 0, -errno.EMFILE if refused else 0, 0 if refused else GO_ON)
             fcntl.ioctl(self._listener, SEND, bytearray(reply), True)
         except OSError as error:
-            if error.errno not in (errno.ENOENT, errno.EINTR):  # it was killed while it asked
+            if error.errno not in (errno.ENOENT, errno.EINTR, errno.ENOTCONN):  # it was killed while it asked
                 raise
         return False
 
     def _take(self) -> bool:
         room = array.array("i", [-1])
         try:
-            said, found, _, _ = self._ours.recvmsg(1, socket.CMSG_SPACE(room.itemsize))
+            _, found, _, _ = self._ours.recvmsg(1, socket.CMSG_SPACE(room.itemsize))
         except BlockingIOError:
             return False
         for level, kind, raw in found:
@@ -81,7 +81,7 @@ class Counted:
                 self._listener = room[-1]
                 os.set_inheritable(self._listener, False)
         self._ours.close()
-        return bool(said)
+        return True
 
     def started(self) -> None:
         """The box has its end."""

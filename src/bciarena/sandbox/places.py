@@ -29,9 +29,10 @@ UNUSED_PARTS = ("test", "idlelib", "ensurepip", "config-3*")  # of a Python, in 
 def interpreter_places(interpreter: Interpreter) -> tuple[Shown, list[Path]]:
     """(source, place) of everything an interpreter needs, and the places among them that stay covered."""
     folders = outermost(part for path in interpreter.readable for part in _parts(path))
+    links = outermost(_links(interpreter.executable))
     tree = system_tree(folders, interpreter.executable, cache_folder() / "system")
-    shown = [(tree / place.relative_to("/"), place) for place in _bottom(tree)]
-    shown += [(path, path) for path in [*folders, *outermost(_links(interpreter.executable))]]
+    shown = [(tree / place.relative_to("/"), place) for place in _bottom(tree, [*folders, *links])]
+    shown += [(path, path) for path in [*folders, *links]]
     if LOADER_CACHE.is_file():
         shown.append((LOADER_CACHE, LOADER_CACHE))
     hidden = {*_own_code(folders), *_unused(interpreter.readable)}
@@ -98,10 +99,21 @@ def outermost(places: Iterable[Path]) -> list[Path]:
     return sorted(kept)
 
 
-def _bottom(tree: Path) -> list[Path]:
-    """The folders of a tree that hold files, as places in the box: only these are bound."""
-    holding = [Path("/", Path(where).relative_to(tree)) for where, _, files in os.walk(tree) if files]
-    return outermost(holding)
+def _bottom(tree: Path, beside: Sequence[Path]) -> list[Path]:
+    """The folders of a tree that hold files, as places in the box: only these are bound.
+
+    Where something of ``beside`` lies within one, its items are bound one by one, since nothing can be mounted in what
+    is bound read-only: the loader of aarch64 lies in /usr/lib itself, as Python's modules do.
+    """
+    waiting = outermost(Path("/", Path(where).relative_to(tree)) for where, _, files in os.walk(tree) if files)
+    bound = []
+    while waiting:
+        place = waiting.pop()
+        if any(place in other.parents for other in beside):
+            waiting += [place / item.name for item in (tree / place.relative_to("/")).iterdir()]
+        else:
+            bound.append(place)
+    return sorted(bound)
 
 
 def _own_code(folders: Sequence[Path]) -> Iterator[Path]:

@@ -212,7 +212,8 @@ class _Serving:
             self.waiting.unregister(fd)
         elif self.box.counted.answer():
             self.waiting.unregister(fd)
-            self.waiting.register(self.box.counted.fd, select.POLLIN)
+            if self.box.counted.fd >= 0:
+                self.waiting.register(self.box.counted.fd, select.POLLIN)
 
     def _listen(self) -> None:
         for output in self.outputs:
