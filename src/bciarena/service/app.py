@@ -136,6 +136,7 @@ def _told(request: Request, error: Exception) -> Response:
         lang=lang,
         me=None,
         path=request.url.path,
+        base=site.settings.url,
         theme="",
         token="",
         notice="",
