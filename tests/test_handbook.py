@@ -27,7 +27,9 @@ def script(name):
 @pytest.fixture(scope="module")
 def handbook(tmp_path_factory):
     place = tmp_path_factory.mktemp("built") / "handbook"
-    script("build").build(place)  # raises on any warning: dead links, dead anchors, pages outside the navigation
+    script("build").build(
+        place, strict=True
+    )  # raises on any warning: dead links, dead anchors, pages outside the navigation
     return place
 
 
