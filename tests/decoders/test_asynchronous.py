@@ -62,3 +62,17 @@ def test_a_new_person_is_met_without_memory():
     first = stream(speller, x)
     speller.new_person()
     assert stream(speller, x) == first
+
+
+def test_what_came_before_the_beginning_was_no_trial():
+    rng = np.random.default_rng(4)
+    speller = AsynchronousSpeller(FREQS_HZ, RATE, 10, 6)
+    stream(speller, trials(rng, [3, 17, 30], 1.5))
+    assert speller.template.trials >= 2
+    speller.begin()
+    assert speller.template.trials == 0
+    stream(speller, trials(rng, [9], 1.5))
+    known = speller.template.trials
+    speller.new_block()
+    speller.begin()
+    assert speller.template.trials == known

@@ -47,3 +47,14 @@ def test_a_new_block_is_met_with_doubt():
     sure = background.standardise(np.full((1, 6), 2.0)).mean()
     background.reopen()
     assert background.standardise(np.full((1, 6), 2.0)).mean() < 0.5 * sure
+
+
+def test_measuring_moves_nothing():
+    rng = np.random.default_rng(5)
+    background = fresh()
+    for _ in range(200):
+        background.standardise(5 + 2 * rng.standard_normal((1, 6)))
+    z = 5 + 2 * rng.standard_normal((3, 6))
+    first = background.measure(z, 0)
+    np.testing.assert_array_equal(background.measure(z, 0), first)
+    np.testing.assert_allclose(background.standardise(z[:1]), first[:1])

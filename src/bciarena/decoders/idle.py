@@ -49,6 +49,12 @@ class Background:
         """Scores of the first rows, (rows, ..., keys), in standard deviations above the background; it then moves."""
         return self._key.standardise(self._level.standardise(scores))
 
+    def measure(self, scores: Array, row: int) -> Array:
+        """Scores (..., keys) of one row in the same deviations; the background stays where it is."""
+        for step in (self._level, self._key):
+            scores = (scores - step.mean[row]) / np.sqrt(step.variance[row])
+        return scores
+
     def reopen(self) -> None:
         """A new block: eyes that were open may be closed now. What was learnt is kept with less weight."""
         self._level.reopen()

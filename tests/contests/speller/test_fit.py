@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bciarena.contests import rulebook
-from bciarena.contests.speller.fit import Trace, fit_pool, labels, main, replay, store, weakened
+from bciarena.contests.speller.fit import Trace, fit_pool, labels, left_out, main, replay, store, weakened
 from bciarena.decoders.asynchronous import Settings
 from bciarena.decoders.onset import OnsetPool
 from bciarena.decoders.stopping import Itr, StoppingPolicy
@@ -43,12 +43,14 @@ def test_labels_follow_the_flicker():
     made = trace("a", [5, -1], 8.0)
     truth = labels(made, SETTINGS)
     since = made.now - 120
-    assert set(truth[(since >= 30) & (since <= 104)]) == {5}
-    assert set(truth[(since > 0) & (since < 28)]) == {-1}
+    assert set(truth[(since >= 20) & (since <= 104)]) == {5}
+    assert set(truth[(since > 0) & (since < 18)]) == {-1}
     assert set(truth[since > 260]) == {40}
 
 
-def test_fitted_people_spell_and_those_at_rest_are_left_alone(tmp_path, capsys):
+def test_fitted_people_spell_and_those_at_rest_are_left_alone(tmp_path, capsys, monkeypatch):
+    for name, few in (("STARTS", (0.95,)), ("ENDS", (0.6,)), ("COLD_ODDS", (-5.0, -6.0))):
+        monkeypatch.setattr(f"bciarena.contests.speller.fit.{name}", few)
     traces = people()
     store(traces, [], tmp_path / "fit.json")
     stored = json.loads((tmp_path / "fit.json").read_text())
@@ -61,6 +63,17 @@ def test_fitted_people_spell_and_those_at_rest_are_left_alone(tmp_path, capsys):
     told = dict(line.split(": ") for line in capsys.readouterr().out.splitlines())
     assert sorted(told) == ["s0", "s1", "s2"]
     assert min(float(line.split()[0]) for line in told.values()) > 20
+    assert all("fitted without" in line for line in told.values())
+
+
+def test_nobody_is_left_out_where_no_other_spells_or_rests():
+    alone = [
+        trace("a/S01", [5, -1, 17], 14.0),
+        trace("a+noise/1", [7, -1, 20], 9.0, 1),
+        trace("rest", [-1] * 9, 0.0, 9),
+    ]
+    assert left_out(alone, SETTINGS) == {}
+    assert left_out([*alone[:2], trace("b/S01", [3, -1, 30], 12.0, 2)], SETTINGS) == {}
 
 
 def test_replay_counts_as_the_rules_do():

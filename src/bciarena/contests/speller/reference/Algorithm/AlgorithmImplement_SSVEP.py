@@ -13,6 +13,7 @@ FREQS_HZ = [8 + 0.2 * i for i in range(40)]
 OCCIPITAL = [42, 49, 50, 51, 52, 53, 56, 57, 58]
 NEIGHBOURS = [54, 55, 43, 44, 45, 46, 47, 48]
 LOOK_PACKETS = 10
+BLOCK_BEGINS = 242
 
 
 class AlgorithmImplement_SSVEP(AlgorithmInterface):
@@ -36,6 +37,8 @@ class AlgorithmImplement_SSVEP(AlgorithmInterface):
                     for packet in waiting:
                         speller.push(packet[rows])
             elif data.shape[1] == PACKET_N:  # a block's last packet may be shorter: nothing follows it
+                if BLOCK_BEGINS in data[-1]:
+                    speller.begin()
                 key = speller.push(data[rows])
                 if key is not None:
                     report = ReportModel()
