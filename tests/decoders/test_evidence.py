@@ -16,6 +16,7 @@ from bciarena.decoders.stopping import (
     StoppingPolicy,
     Target,
     Weighted,
+    fit_expected,
     fit_policy,
     itr_bits_per_min,
 )
@@ -150,6 +151,8 @@ def test_fitted_policy_beats_every_fixed_time_on_new_trials():
     post = softmax(fresh)
     fixed = max(objective(labels, post[:, i].argmax(-1), np.full(4000, t)) for i, t in enumerate(TIMES))
     assert objective(labels, *policy.play(post, TIMES)) > fixed
+    expected = fit_expected(softmax(scores), TIMES, objective, group=np.arange(400) // 50)
+    assert objective(labels, *expected.play(post, TIMES)) > fixed
     assert StoppingPolicy.from_dict(json.loads(json.dumps(policy.to_dict()))) == policy
 
 

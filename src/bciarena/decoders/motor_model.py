@@ -15,7 +15,7 @@ from bciarena.decoders.model_files import read_model, write_model
 from bciarena.decoders.motor import MotorSetup, MotorStream, cut_trials, mean_whitening, tangent
 from bciarena.decoders.pooled import PooledRidge
 from bciarena.decoders.riemann import whitening
-from bciarena.decoders.stopping import Objective, StoppingPolicy, fit_policy
+from bciarena.decoders.stopping import Itr, StoppingPolicy, fit_expected
 from bciarena.errors import BadInput
 
 Floats = NDArray[np.float64]
@@ -25,6 +25,8 @@ SLOW_RIDGE, POWER_RIDGE = 1.0, 0.3
 STRANGER = 0
 SLOW_WHITENING = 0.3  # slow potentials are whitened gently: their strong directions (eyes, cue) carry the answer
 PROMISE_FOLDS = 3
+PROMISED_TRIALS, DRAWS = 30, 400  # a block to come, and how often it is drawn for the range of its score
+STRENGTH_SPREAD = 0.4  # of the logarithm of people's strengths, before their trials are looked at
 ENOUGH, LOOKS_APART = 200, 3  # trials that setups are compared on; of the decision times every third
 INERTIA = 15.0  # weight of training, in trials, against the run when scores are recentred
 
@@ -60,56 +62,38 @@ class PersonModel:
 class MotorModel:
     """Experts for every person of a training set, how to weigh them, and when to answer.
 
+    Weights, strengths and policy are fitted on a rehearsal: every block is scored by experts that were fitted without
+    it, measured from the mean of the person's other blocks, and recentred trial by trial as in a match.
+
     Parameters
     ----------
     setup : MotorSetup
-    objective : Objective
-        The score that the stopping policy is fitted for.
+    objective : Itr
+        The score that the stopping policy is fitted for; a model that is loaded needs none.
     own : float
         See :class:`PooledRidge`.
     """
 
-    def __init__(self, setup: MotorSetup, objective: Objective | None = None, own: float = 1.0):
+    def __init__(self, setup: MotorSetup, objective: Itr | None = None, own: float = 1.0):
         self.setup = setup
         self.objective = objective
         self.own = own
 
     def fit(self, people: Mapping[int, Sequence[TrainingBlock]]) -> MotorModel:
         """Fit on every person's blocks; numbers are the subjects' numbers (1, 2, ...)."""
+        assert self.objective is not None
         data = _Features(self.setup, people)
         self.classes_: Ints = data.classes
-        times = range(len(self.setup.times))
-        scores = np.zeros((2, len(data.labels), len(self.setup.times), len(self.classes_)))
-        slow: list[PooledRidge] = []
-        power: list[PooledRidge] = []
-        for j in times:
-            same = j > 0 and len(set(map(self.setup.slow_window, self.setup.times[j - 1 : j + 1]))) == 1
-            if same:  # nothing of the slow potentials has been added
-                slow.append(slow[-1])
-            else:
-                slow.append(PooledRidge(self.own, SLOW_RIDGE))
-                slow[-1].fit(data.slow_at(j), data.labels, data.person, data.fold)
-            power.append(PooledRidge(self.own, POWER_RIDGE))
-            power[-1].fit(data.power_at(j), data.labels, data.person, data.fold)
-            scores[:, :, j] = slow[-1].left_out_, power[-1].left_out_
+        slow, power, scores = _experts(data, self.own)
         self.people_ = {
             n: data.person_model(n, [m.weights(n) for m in slow], [m.weights(n) for m in power])
             for n in (STRANGER, *people)
         }
-        truth = np.searchsorted(self.classes_, data.labels)
-        self.pool_ = LogPool().fit(scores, truth, self.setup.times_s)
         self.per_class_ = _balance(data)
-        if self.objective is not None:
-            posteriors = self.pool_.posteriors(scores, self.setup.times_s)
-            # Of each person and block, by trials left out: for further fits on top of this one.
-            self.left_out_: dict[tuple[int, int], Floats] = {
-                (n, b): posteriors[(data.person == n) & (data.block == b)]
-                for n in people
-                for b in range(len(people[n]))
-            }
-            posteriors = self._in_block_order(posteriors, data)
-            self.policy_ = fit_policy(posteriors, truth, self.setup.times_s, self.objective, group=data.person)
-            self.expected_ = self._promise(scores, truth, data)
+        every = np.ones(len(data.labels), dtype=bool)
+        self.pool_, self.strength_, posteriors = self._calibrated(scores, data, every)
+        self.policy_ = fit_expected(posteriors, self.setup.times_s, self.objective, group=data.person)
+        self.expected_ = self._promise(scores, data)
         return self
 
     def save(self, folder: str | Path) -> None:
@@ -118,6 +102,7 @@ class MotorModel:
             "setup": self.setup.to_dict(),
             "classes": self.classes_.tolist(),
             "pool": self.pool_.to_dict(),
+            "strength": self.strength_,
             "policy": self.policy_.to_dict(),
             "per_class": self.per_class_,
             "expected": self.expected_,
@@ -131,68 +116,99 @@ class MotorModel:
         model = cls(MotorSetup.from_dict(about["setup"]))
         model.classes_ = np.array(about["classes"])
         model.pool_ = LogPool.from_dict(about["pool"])
+        model.strength_ = {int(n): value for n, value in about["strength"].items()}
         model.policy_ = StoppingPolicy.from_dict(about["policy"])
         model.per_class_ = about["per_class"]
         model.expected_ = about["expected"]
         model.people_ = {n: PersonModel(**fields) for n, fields in people.items()}
         return model
 
+    def _calibrated(
+        self, scores: Floats, data: _Features, fitted: NDArray[np.bool_]
+    ) -> tuple[LogPool, dict[int, float], Floats]:
+        """Weights and strengths fitted on some trials, and everyone's posteriors as a match would have them."""
+        times_s = self.setup.times_s
+        pool = LogPool().fit(scores[:, fitted], data.truth[fitted], times_s)
+        posteriors = pool.posteriors(scores, times_s)
+        strength = {
+            int(n): _strength(posteriors[rows], data.truth[rows])
+            for n in np.unique(data.person)
+            for rows in [fitted & (data.person == n)]
+        }
+        powers = np.array([strength[int(n)] for n in data.person])
+        posteriors = sharpened(posteriors, powers[:, None, None])
+        return pool, strength, self._in_block_order(posteriors, data)
+
     def _in_block_order(self, posteriors: Floats, data: _Features) -> Floats:
-        """Posteriors as a match would have them, including what the block's earlier trials imply."""
+        """Posteriors including what the block's earlier trials imply."""
         if not self.per_class_:
             return posteriors
         out = posteriors.copy()
-        for person in np.unique(data.person):
-            for block in np.unique(data.block[data.person == person]):
-                balance = BlockBalance(len(self.classes_), self.per_class_)
-                for i in np.flatnonzero((data.person == person) & (data.block == block)):
-                    weighted = posteriors[i] * balance.prior()
-                    out[i] = weighted / weighted.sum(axis=-1, keepdims=True)
-                    balance.update(posteriors[i, -1])
+        for rows in data.blocks():
+            balance = BlockBalance(len(self.classes_), self.per_class_)
+            for i in rows:
+                weighted = posteriors[i] * balance.prior()
+                out[i] = weighted / weighted.sum(axis=-1, keepdims=True)
+                balance.update(posteriors[i, -1])
         return out
 
-    def _promise(self, scores: Floats, truth: Ints, data: _Features) -> dict[str, Any]:
+    def _promise(self, scores: Floats, data: _Features) -> dict[str, Any]:
         """What a match may be expected to give: blocks that neither experts, weights nor policy were fitted on."""
         assert self.objective is not None
+        truth, times_s = data.truth, self.setup.times_s
         answer, length = np.empty(len(truth), np.int64), np.empty(len(truth))
         parts = data.fold % PROMISE_FOLDS
         for out in (parts == part for part in np.unique(parts)):
-            pool = LogPool().fit(scores[:, ~out], truth[~out], self.setup.times_s)
-            posteriors = self._in_block_order(pool.posteriors(scores, self.setup.times_s), data)
-            policy = fit_policy(
-                posteriors[~out], truth[~out], self.setup.times_s, self.objective, group=data.person[~out]
-            )
-            answer[out], length[out] = policy.play(posteriors[out], self.setup.times_s)
-        people = {
-            int(n): self.objective(truth[data.person == n], answer[data.person == n], length[data.person == n])
-            for n in np.unique(data.person)
-        }
+            posteriors = self._calibrated(scores, data, ~out)[2]
+            policy = fit_expected(posteriors[~out], times_s, self.objective, group=data.person[~out])
+            answer[out], length[out] = policy.play(posteriors[out], times_s)
+        people, ranges = {}, {}
+        rng = np.random.default_rng(0)
+        for n in np.unique(data.person):
+            mine = np.flatnonzero(data.person == n)
+            people[int(n)] = self.objective(truth[mine], answer[mine], length[mine])
+            # A block to come: the person is known by these trials only, and the block is a draw again.
+            drawn = [rng.choice(rng.choice(mine, len(mine)), PROMISED_TRIALS) for _ in range(DRAWS)]
+            played = [self.objective(truth[rows], answer[rows], length[rows]) for rows in drawn]
+            ranges[int(n)] = np.quantile(played, [0.05, 0.95]).tolist()
         return {
             "score": float(np.mean(list(people.values()))),
             "accuracy": float(np.mean(answer == truth)),
             "mean_length_s": float(length.mean()),
             "people": people,
+            "ranges": ranges,
         }
 
 
-def choose_setup(
-    setups: Sequence[MotorSetup], objective: Objective, people: Mapping[int, Sequence[TrainingBlock]]
-) -> tuple[MotorSetup, list[float]]:
-    """The setup that serves best on blocks left out, and what each would give.
+def sharpened(posterior: Floats, power: Floats | float) -> Floats:
+    """Posteriors (..., classes) raised to a power: below 1 for a person whose scores say less than others'."""
+    raised = np.asarray(posterior) ** power
+    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
 
-    All people of a set went through the same experiment, so one setup is chosen for all of them. Each is tried at a
-    few decision times, on a part of the people where there are many. The first is kept unless another is better by
-    more than the standard error over people of the difference.
+
+def choose_setup(
+    setups: Sequence[MotorSetup], people: Mapping[int, Sequence[TrainingBlock]]
+) -> tuple[MotorSetup, list[float]]:
+    """The setup that tells most on blocks left out, and how many bits a trial each tells.
+
+    All people of a set went through the same experiment, so one setup is chosen for all of them, at a few decision
+    times and with the first band, on a part of the people where there are many. The first is kept unless another is
+    better by more than two standard errors over blocks of the difference. Bits are compared, and not scores of
+    answers: they are the same evidence with much less chance in it.
     """
     trials = sum(len(b.labels) for blocks in people.values() for b in blocks)
     few = {n: people[n] for n in list(people)[:: max(1, trials // ENOUGH)]}
     each = []
     for setup in setups:
-        coarse = replace(setup, times=(*setup.times[::LOOKS_APART],))
-        told = MotorModel(coarse, objective).fit(few).expected_["people"]
-        each.append([told[n] for n in few])
+        coarse = replace(setup, times=(*setup.times[::LOOKS_APART],), power_hz=setup.power_hz[:1])
+        data = _Features(coarse, few)
+        scores = _experts(data, own=1.0)[2]
+        posteriors = LogPool().fit(scores, data.truth, coarse.times_s).posteriors(scores, coarse.times_s)
+        right = posteriors[np.arange(len(data.truth)), :, data.truth]
+        told = np.log2(len(data.classes) * np.maximum(right, 1e-9)).mean(axis=1)
+        each.append([told[rows].mean() for rows in data.blocks()])
     gain = np.array(each) - each[0]
-    doubt = gain.std(axis=1) / np.sqrt(len(few))
+    doubt = 2 * gain.std(axis=1) / np.sqrt(gain.shape[1])
     best = int(np.argmax(np.where(gain.mean(axis=1) > doubt, gain.mean(axis=1), 0.0)))
     return setups[best], [float(np.mean(row)) for row in each]
 
@@ -220,6 +236,7 @@ class MotorPlayer:
         if person != self._person:
             self._person = person
             self._mine = self.model.people_.get(person, self.model.people_[STRANGER])
+            self._strength = self.model.strength_.get(person, 1.0)
             self._drift = np.zeros((2, len(self._index), len(self.model.classes_)))
             self._met = 0
         if self._balance is not None:
@@ -263,7 +280,8 @@ class MotorPlayer:
 
     def _posterior(self, j: int) -> Floats:
         centred = self._scores[:, j] - self._drift[:, j] / (self._met + INERTIA)
-        return self.model.pool_.posterior(centred, float(self.model.setup.times_s[j]))
+        posterior = self.model.pool_.posterior(centred, float(self.model.setup.times_s[j]))
+        return sharpened(posterior, self._strength)
 
     def _close_trial(self) -> None:
         """What a finished trial teaches: the rest of the block, and the drift of the scores."""
@@ -319,12 +337,18 @@ class _Features:
         self.block = np.concatenate(blocks_of)
         # Whole blocks are left out where there are several: neighbours in time are alike.
         self.fold = self.block if self.block.max() > 0 else np.arange(len(self.labels)) % 5
+        self.truth: Ints = np.searchsorted(self.classes, self.labels)
         relative = [cov / np.trace(cov, axis1=1, axis2=2)[:, None, None] for cov in mean_covs]
         level = np.mean([np.trace(cov, axis1=1, axis2=2) for cov in mean_covs], axis=0)
         common = np.mean(relative, axis=0) * level[:, None, None]
         self.white[STRANGER] = mean_whitening(setup, common[None])
         for kept in (self.slow_white, self.slow_mean, self.power_mean):
             kept[STRANGER] = np.mean([kept[n] for n in people], axis=0)
+
+    def blocks(self) -> list[Ints]:
+        """Rows of each block of each person, in the order of the trials."""
+        rows = [np.flatnonzero(self.person == n) for n in np.unique(self.person)]
+        return [mine[self.block[mine] == b] for mine in rows for b in np.unique(self.block[mine])]
 
     def slow_at(self, j: int) -> Floats:
         """Slow features at decision time j, (trials, packets * channels)."""
@@ -347,6 +371,37 @@ class _Features:
             offset[0, j] = np.tensordot(self.slow_mean[n][: len(weights)], weights, axes=2)
             offset[1, j] = self.power_mean[n][j] @ p
         return PersonModel(self.white[n], folded, np.stack(power).astype(np.float32), offset)
+
+
+def _experts(data: _Features, own: float) -> tuple[list[PooledRidge], list[PooledRidge], Floats]:
+    """Slow and power experts of every decision time, and the rehearsed scores (2, trials, times, classes)."""
+    setup = data.setup
+    scores = np.zeros((2, len(data.labels), len(setup.times), len(data.classes)))
+    slow: list[PooledRidge] = []
+    power: list[PooledRidge] = []
+    for j in range(len(setup.times)):
+        same = j > 0 and len(set(map(setup.slow_window, setup.times[j - 1 : j + 1]))) == 1
+        if same:  # nothing of the slow potentials has been added
+            slow.append(slow[-1])
+        else:
+            slow.append(PooledRidge(own, SLOW_RIDGE))
+            slow[-1].fit(data.slow_at(j), data.labels, data.person, data.fold, recentre=True)
+        power.append(PooledRidge(own, POWER_RIDGE))
+        power[-1].fit(data.power_at(j), data.labels, data.person, data.fold, recentre=True)
+        scores[:, :, j] = slow[-1].left_out_, power[-1].left_out_
+    for rows in data.blocks():  # as MotorPlayer does it while it runs
+        mine = scores[:, rows]
+        earlier = np.cumsum(mine, axis=1) - mine
+        scores[:, rows] = mine - earlier / (np.arange(len(rows)) + INERTIA)[:, None, None]
+    return slow, power, scores
+
+
+def _strength(posteriors: Floats, truth: Ints) -> float:
+    """How much a person's posteriors (trials, times, classes) are to be sharpened; most likely, with a prior at 1."""
+    powers = np.exp(np.linspace(-4, 3, 36) * STRENGTH_SPREAD)
+    trials = np.arange(len(truth))
+    told = [np.log(sharpened(posteriors, power)[trials, :, truth] + 1e-12).mean(axis=1).sum() for power in powers]
+    return float(powers[np.argmax(told - 0.5 * (np.log(powers) / STRENGTH_SPREAD) ** 2)])
 
 
 def _balance(data: _Features) -> list[int]:

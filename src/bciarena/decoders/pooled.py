@@ -42,11 +42,17 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.ridge = ridge
 
     def fit(
-        self, X: ArrayLike, y: ArrayLike, person: ArrayLike | None = None, fold: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        person: ArrayLike | None = None,
+        fold: ArrayLike | None = None,
+        recentre: bool = False,
     ) -> PooledRidge:
         """Fit on features (trials, features), centred per person, labels (trials,) and persons (trials,).
 
-        With ``fold`` (trials,) every trial is also scored by a fit without its fold, see ``left_out_``.
+        With ``fold`` (trials,) every trial is also scored by a fit without its fold, see ``left_out_``. With
+        ``recentre`` that fit does not know the fold's part in its person's mean either: nobody knows a later day's.
         """
         x, labels = np.asarray(X, dtype=float), np.asarray(y)
         who = np.zeros(len(labels), dtype=int) if person is None else np.asarray(person)
@@ -58,7 +64,9 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(self.classes_) < 2:
             raise BadInput(f"two classes are needed, got only {self.classes_.tolist()}")
         goal = (labels[:, None] == self.classes_[None]).astype(float) - 1 / len(self.classes_)
-        kernel = (x @ x.T) * (1 + self.own * (who[:, None] == who[None]))
+        products = x @ x.T
+        bond = 1 + self.own * (who[:, None] == who[None])
+        kernel = products * bond
         if np.trace(kernel) <= 0:
             raise BadInput("all features are zero")
         dual = self._dual(kernel, goal)
@@ -66,7 +74,8 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             folds = np.asarray(fold)
             self.left_out_: Floats = np.zeros_like(goal)
             for out in (folds == f for f in np.unique(folds)):
-                self.left_out_[out] = kernel[out][:, ~out] @ self._dual(kernel[~out][:, ~out], goal[~out])
+                part = _centred(products, who, ~out) * bond if recentre else kernel
+                self.left_out_[out] = part[out][:, ~out] @ self._dual(part[~out][:, ~out], goal[~out])
         self.shared_: Floats = x.T @ dual
         self.own_: dict[int, Floats] = {int(s): self.own * (x[who == s].T @ dual[who == s]) for s in np.unique(who)}
         return self
@@ -87,3 +96,12 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: ArrayLike, person: int | None = None) -> NDArray[np.generic]:
         """Classes (trials,)."""
         return np.asarray(self.classes_[self.decision_function(X, person).argmax(axis=1)])
+
+
+def _centred(products: Floats, who: NDArray[np.generic], known: NDArray[np.bool_]) -> Floats:
+    """Inner products (trials, trials) of features less the mean over their person's known trials."""
+    persons, index = np.unique(who, return_inverse=True)
+    mean = (persons[:, None] == who[None]) & known
+    weights = mean / np.maximum(mean.sum(axis=1, keepdims=True), 1)
+    half = products - (weights @ products)[index]
+    return np.asarray(half - (half @ weights.T)[:, index])

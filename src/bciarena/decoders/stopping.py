@@ -93,9 +93,11 @@ class Itr:
             merged = np.array((*self.view, -1))
             truth, answer = merged[truth], merged[answer]
         hits = float(np.sum(truth == answer)) + self.prior_trials / self.classes
-        return itr_bits_per_min(
-            hits / (len(truth) + self.prior_trials), self.classes, float(length.mean()) + self.rest_s
-        )
+        return self.rate(hits / (len(truth) + self.prior_trials), float(length.mean()))
+
+    def rate(self, accuracy: float, length_s: float) -> float:
+        """Bits per minute at an accuracy and a mean length, the rest not yet in it."""
+        return itr_bits_per_min(accuracy, self.classes, length_s + self.rest_s)
 
 
 @dataclass(frozen=True)
@@ -280,6 +282,39 @@ def fit_policy(
         scores[i] += 1e-6 * length.mean()
     fixed = np.array([p.forced and p.start > 1 for p in family])
     return family[_choose(scores, share, fixed)]
+
+
+def fit_expected(
+    posteriors: ArrayLike, times_s: ArrayLike, objective: Itr, *, group: ArrayLike, grid_n: int = 8
+) -> StoppingPolicy:
+    """The policy of which calibrated posteriors expect most, as a mean over groups; it always answers.
+
+    No answer is compared with the truth, which is in the calibration already: whether a few dozen answers were right
+    is mostly chance, and the best of many policies would be the luckiest; their probabilities of being right hold
+    much less of it.
+
+    Parameters
+    ----------
+    posteriors : array, shape (trials, times, classes)
+    times_s : array, shape (times,)
+    objective : Itr
+    group : array, shape (trials,)
+        The person of each trial.
+    grid_n : int
+        Steps of the search in time and in threshold.
+    """
+    post, grid_s = np.asarray(posteriors, dtype=float), np.asarray(times_s, dtype=float)
+    confidence = post.max(axis=-1)
+    groups, member = np.unique(np.asarray(group), return_inverse=True)
+    share = (member[None] == np.arange(len(groups))[:, None]) / np.bincount(member)[:, None]
+    family = _policies(confidence, grid_s, True, None, -1, grid_n)
+    rows = np.arange(len(confidence))
+    scores = []
+    for policy in family:
+        at = (confidence >= policy._threshold(grid_s)).argmax(axis=1)
+        sure, length = share @ confidence[rows, at], share @ grid_s[at]
+        scores.append(np.mean([objective.rate(p, t) for p, t in zip(sure, length, strict=True)]))
+    return family[int(np.argmax(scores))]
 
 
 def _choose(scores: Floats, share: Floats, fixed: NDArray[np.bool_]) -> int:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bciarena.decoders.motor import MotorSetup
-from bciarena.decoders.motor_model import MotorModel, TrainingBlock, choose_setup
+from bciarena.decoders.motor_model import PROMISED_TRIALS, MotorModel, TrainingBlock, choose_setup
 from bciarena.decoders.stopping import Itr
 from bciarena.errors import BadInput
 from bciarena.recording import open_recording
@@ -12,6 +12,7 @@ PACKET_N = 10
 SCALP = tuple(range(59))
 # Every second packet while answers pay most, then more rarely; the last one below 4 s.
 TIMES = (*range(1, 24, 2), 26, 29, 32, 36, 40, 46, 53, 61, 70, 80, 89, 98)
+BANDS_HZ = ((8.0, 30.0), (20.0, 45.0))  # mu and beta; upper beta on its own, which the strong mu would drown
 # Where the cue may stand: slow potentials are looked at from there on, power from a little later (in packets of 40 ms).
 VIEWS = {
     "a cue at the onset": {"slow_from": 0, "power_from": 7},
@@ -33,16 +34,21 @@ def train(data: str, out: str) -> None:
             raise BadInput(f"{block.source}: no trial (codes 201-203) with 4 s of data; is this a training block?")
         labelled = TrainingBlock(np.asarray(block.eeg), starts[inside], codes[at[inside]])
         people.setdefault(number, []).append(labelled)
-    objective = Itr(3, rest_s=0.5)
-    setups = [MotorSetup(rate=250, packet_n=PACKET_N, rows=SCALP, times=TIMES, **view) for view in VIEWS.values()]
-    setup, tried = choose_setup(setups, objective, people)
-    for name, score, kind in zip(VIEWS, tried, setups, strict=True):
-        print(f"{name}: {score:.1f} bits/min at a few looks{', chosen' if kind == setup else ''}", flush=True)
-    model = MotorModel(setup, objective).fit(people)
+    setups = [
+        MotorSetup(rate=250, packet_n=PACKET_N, rows=SCALP, times=TIMES, power_hz=BANDS_HZ, **view)
+        for view in VIEWS.values()
+    ]
+    setup, tried = choose_setup(setups, people)
+    for name, bits, kind in zip(VIEWS, tried, setups, strict=True):
+        print(f"{name}: {bits:.2f} bits a trial at a few looks{', chosen' if kind == setup else ''}", flush=True)
+    model = MotorModel(setup, Itr(3, rest_s=0.5)).fit(people)
     model.save(out)
     told = model.expected_
     print(
         f"{len(people)} people; on blocks left out: {told['score']:.1f} bits/min, accuracy {told['accuracy']:.2f}, "
         f"answers after {told['mean_length_s']:.2f} s; "
-        + ", ".join(f"S{n:02d} {score:.1f}" for n, score in told["people"].items())
+        + ", ".join(
+            f"S{n:02d} {told['people'][n]:.1f} [{low:.0f}, {high:.0f}]" for n, (low, high) in told["ranges"].items()
+        )
+        + f"; in brackets where nine of ten blocks of {PROMISED_TRIALS} trials should lie"
     )
