@@ -120,7 +120,7 @@ def weakened(recording: Recording, noises: Sequence[Recording]) -> list[tuple[st
         eeg = np.array(block.eeg, dtype=float)
         own, added = (np.sqrt((signal.sosfilt(band, x) ** 2).mean()) for x in (eeg[rows], noise))
         eeg[rows] += gain * own / added * noise
-        people.append((f"{i + 1} (x{gain:g})", [replace(block, eeg=eeg)]))
+        people.append((f"weakened {i + 1} (x{gain:g})", [replace(block, eeg=eeg)]))
     return people
 
 
