@@ -2,11 +2,13 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from bciarena import contests
 from tests.realdata import ABSENT, real_data
 
 pytest_plugins = ["tests.browser"]
@@ -22,6 +24,20 @@ os.environ["ARENA_CONFIG"] = ""  # nor with their defaults
 def shared_data() -> Callable[[str], Path]:
     """Find a folder of real recordings by name, or skip."""
     return real_data
+
+
+@pytest.fixture
+def forgetful(monkeypatch):
+    """What a test makes known is unknown to the next one."""
+    monkeypatch.setenv(contests.FOLDERS, "")
+    kept = {name: dict(getattr(contests, name)) for name in ("CONTESTS", "RULEBOOKS", "BROKEN")}
+    yield
+    for name, values in kept.items():
+        table = getattr(contests, name)
+        table.clear()
+        table.update(values)
+    for name in [name for name in sys.modules if name.startswith("bciarena_contest_")]:
+        del sys.modules[name]
 
 
 @pytest.hookimpl(tryfirst=True)

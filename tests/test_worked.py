@@ -65,6 +65,7 @@ def beside(line, log):
                 child.kill()
 
 
+@pytest.mark.usefixtures("forgetful")
 @pytest.mark.filterwarnings("ignore")  # of the libraries that an example uses
 @pytest.mark.parametrize("page", LAST)
 def test_the_example_runs(page, tmp_path, monkeypatch, capfd):

@@ -27,7 +27,10 @@ from bciarena.moabb.streams import Windowed, block_of, rules_of
 from bciarena.recording import open_recording
 from tests.moabb.nearest import Nearest
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # MOABB and MNE warn of their own later versions
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # MOABB and MNE warn of their own later versions
+    pytest.mark.usefixtures("forgetful"),
+]
 BAND = {"fmin": 4, "fmax": 30}
 
 

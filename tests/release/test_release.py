@@ -21,7 +21,6 @@ from bciarena.recording.folder import open_sets
 from bciarena.release import release
 from bciarena.release.making import Wanted
 from bciarena.stream import Stream
-from tests.contests.conftest import forgetful  # noqa: F401
 from tests.making import make_data
 from tests.noise import changed, noise_set, write
 from tests.realdata import real_data
