@@ -180,8 +180,8 @@ def sqlite_town(tmp_path, monkeypatch):
     town.close()
 
 
-def packed(folder: Path, source: str, name: str = "entry.zip") -> Path:
-    """An entry of dialect D as an upload."""
+def packed(folder: Path, source: str, name: str = "entry.zip", **more: str) -> Path:
+    """An entry of dialect D as an upload; ``more``: further modules by their names."""
     import zipfile
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -189,6 +189,8 @@ def packed(folder: Path, source: str, name: str = "entry.zip") -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("entry.py", source)
         archive.writestr("config.toml", 'entry = "entry.py:Entry"\n')
+        for module, text in more.items():
+            archive.writestr(f"{module}.py", text)
     return path
 
 

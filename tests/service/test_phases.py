@@ -505,6 +505,39 @@ class Entry:
 """
 
 
+LEAKS = """
+from pathlib import Path
+found = Path("model/labels.txt")
+if found.exists():
+    raise ImportError("told at loading: " + found.read_text())
+
+class Entry:
+    def step(self, packet):
+        return None
+"""
+LEARNS = """
+from pathlib import Path
+
+def train(data, out):
+    (Path(out) / "labels.txt").write_text(" ".join(sorted(path.name for path in Path(data).rglob("*.npz"))))
+"""
+
+
+def test_an_entry_cannot_tell_what_it_has_learnt_by_failing_to_load(sqlite_town, tmp_path):
+    town = sqlite_town
+    write_imagery(town.settings.home / "data" / "olga" / "hiddenset", subjects=1, blocks=1)
+    season(town, {"name": "preliminary", "calibration": {"mode": "labelled", "sets": {"cali_A": "olga/hiddenset"}}})
+    ann, olga = town.person("ann"), town.person("olga")
+    _, entry = team_with_entry(ann)
+    version = upload(ann, entry, packed(tmp_path / "p", LEAKS, train=LEARNS))
+    run = ann.api("POST", "/submissions", json={"version_id": version, "contest": "spring"}).json()["id"]
+    town.play()
+    assert "told at loading: block_1.npz" in olga.api("GET", f"/submissions/{run}").json()["reason"]
+    seen = ann.api("GET", f"/submissions/{run}").json()
+    assert (seen["verdict"], seen["reason"]) == ("import_error", "")
+    assert "told at loading" not in ann.get(f"/runs/{run}").text
+
+
 @pytest.mark.parametrize("output", ["hidden", "shown"])
 def test_what_an_entry_says_of_hidden_recordings_can_be_kept_from_its_team(sqlite_town, tmp_path, output):
     """Its next version could answer at the first sample what this one found out with care."""

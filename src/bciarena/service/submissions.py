@@ -299,7 +299,8 @@ def current_result(session: Session, submission: Submission) -> Result | None:
 
 
 BEFORE = ("import_error", "invalid_entry")
-"""Verdicts on what was not played at all: their reasons tell nothing about the recordings."""
+"""Verdicts on what was not played at all: their reasons tell nothing about the recordings, unless it has learnt from
+some: it reads its model while it is loaded."""
 
 
 def data_of(session: Session, result: Result) -> str:
@@ -328,7 +329,8 @@ def seen_of(session: Session, account: Account | None, submission: Submission, j
     status = status_of(session, job, told, partial)
     if not sees_output(account, submission):
         status.progress = {}
-        if status.verdict not in BEFORE:
+        learnt = status.verdict == "import_error" and terms_of(phase).calibration.mode != "none"
+        if status.verdict not in BEFORE or learnt:
             status.reason = ""
     return Seen(status, told, partial)
 
