@@ -18,8 +18,14 @@ SRC = Path(bciarena.__file__).parent
 CATALOGUE = tomllib.loads((SRC / "messages.zh.toml").read_text("utf-8"))
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 RAISED = {"BadInput", "EntryFailed"}
-ROOMS = ("cli", "recording", "runs", "writing.py")
+ROOMS = (
+    *("audit", "bench", "bundles", "cli", "contests", "database", "entries", "importing", "jobs", "live", "moabb"),
+    *("protocol", "recording", "release", "report", "runs", "service", "session", "upkeep", "wrapping"),
+    *("contest_folders.py", "words.py", "writing.py"),
+)
 """Where every refusal has its Chinese."""
+CODE = re.compile("[a-z_]+")
+"""A verdict, which is an argument of EntryFailed, too."""
 COMPOSED = {
     "{0}: [{1}] {2}: arena {3} has no such option{4}",
     "{0}: [{1}]: there is no such command{2}",
@@ -51,7 +57,7 @@ def template(node: ast.AST) -> str:
 def refusals(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in RAISED:
-            yield from filter(None, map(template, node.args))
+            yield from (said for said in map(template, node.args) if said and not CODE.fullmatch(said))
 
 
 def files(room: str) -> list[Path]:
