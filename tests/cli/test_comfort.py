@@ -114,8 +114,13 @@ def test_every_command_that_makes_or_finds_something_has_json() -> None:
 
 def test_every_command_that_writes_where_it_is_told_has_a_dry_run() -> None:
     writes = {name for name, options in commands() if {"--out", "-o"} & options}
-    unsafe = {"sweep", "live record", "live run", "lab verify", "audit", "demo", "account log", "contest export"}
+    unsafe = {"live record", "live run", "lab verify", "audit", "demo", "account log", "contest export"}
     assert {name for name, options in commands() if "--dry-run" not in options and name in writes} == unsafe
+
+
+def test_every_command_that_changes_a_site_or_a_queue_has_a_dry_run() -> None:
+    changes = {"backup", "restore", "queue", "sweep", "contest create", "contest offer", "account reset", "submit"}
+    assert changes <= {name for name, options in commands() if "--dry-run" in options}
 
 
 def test_errors_are_one_document_too(tmp_path, capsys) -> None:

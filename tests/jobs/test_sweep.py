@@ -27,17 +27,27 @@ def rows_of(table: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_grid_is_played_once_and_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_grid_is_played_once_and_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
     entry = f"{entry_file(tmp_path / 'entry')}:Slow"
     one, two = imagery_data(tmp_path / "one", 2, 2), imagery_data(tmp_path / "two", 1, 2)
     table = tmp_path / "table.csv"
+    before = sorted(tmp_path.iterdir())
+    assert sweep(entry, "--data", str(one), "--out", str(table), "--dry-run") == 0
+    assert f"{table}: would play 1 runs; 0 were played before" in capsys.readouterr().out
+    assert sorted(tmp_path.iterdir()) == before
     assert sweep(entry, "--data", str(one), "--out", str(table)) == 0
     first = rows_of(table)
     assert [row["verdict"] for row in first] == ["ok"]
     assert float(first[0]["score"]) >= 0
     assert float(first[0]["cpu_s"]) > 0
 
+    capsys.readouterr()
+    assert sweep(entry, "--data", str(one), str(two), "--seeds", "2", "--out", str(table), "--dry-run") == 0
+    said = capsys.readouterr().out
+    assert f"would play {entry} on {two}, seed 1\n" in said
+    assert f"on {one}, seed 0\n" not in said
+    assert f"{table}: would play 3 runs; 1 were played before" in said
     assert sweep(entry, "--data", str(one), str(two), "--seeds", "2", "--out", str(table)) == 0
     rows = rows_of(table)
     assert [(Path(row["data"]).name, row["seed"]) for row in rows] == [
@@ -138,7 +148,11 @@ def test_queue_says_what_waits_and_why(tmp_path: Path, capsys: pytest.CaptureFix
     assert whys[1] == "team red has 1 running (limit 1)"
     assert cli.main(["queue", "--database", url]) == 0
     assert "imagery/1 mine" in capsys.readouterr().out
+    assert cli.main(["queue", "--cancel", "2", "--dry-run", "--json", "--database", url]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"job": 2, "would": "cancel", "state": "queued"}]
+    assert cli.main(["queue", "--retry", "2", "--dry-run", "--database", url]) == 2  # neither faulted nor cancelled
     assert cli.main(["queue", "--cancel", "2", "--database", url]) == 0
+    assert cli.main(["queue", "--cancel", "2", "--dry-run", "--database", url]) == 2
     assert cli.main(["queue", "--cancel", "2", "--database", url]) == 2
     assert "has ended already" in capsys.readouterr().err
     assert cli.main(["queue", "--retry", "2", "--database", url]) == 0

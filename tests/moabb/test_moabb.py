@@ -155,6 +155,18 @@ def test_a_data_set_becomes_a_contest(tmp_path, capsys):
     assert "score 0.5000 share" in capsys.readouterr().out  # every rest quiet, no trial answered
 
 
+def test_a_data_set_that_breaks_off_leaves_nothing(tmp_path):
+    class Cut(Loud):
+        def get_data(self, subjects):
+            if subjects != [1]:
+                raise ConnectionError("the line is dead")
+            return super().get_data(subjects)
+
+    with pytest.raises(BadInput, match="the line is dead"):
+        write_folder(Cut(), tmp_path / "loud", tmp_path / "data", (1, 2))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_command_names_what_is_wrong(tmp_path, capsys):
     assert main(["rulebook", "new", str(tmp_path / "x"), "--moabb", "NoSuchThing"]) == 2
     assert "NoSuchThing" in capsys.readouterr().err

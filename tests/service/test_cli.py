@@ -105,6 +105,12 @@ def test_contest_from_a_file(tmp_path, capsys):
     file = tmp_path / "contest.toml"
     file.write_text(TOML)
     home = str(tmp_path / "home")
+    assert main(["contest", "create", str(file), "--home", home, "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "final: 1 subjects, 1 blocks, 30 trials" in said
+    assert "would create contest autumn" in said
+    assert "password" not in said
+    assert not (tmp_path / "home").exists()
     assert main(["contest", "create", str(file), "--home", home]) == 0
     said = capsys.readouterr().out
     assert "preliminary: 1 subjects, 2 blocks, 12 trials" in said
@@ -116,8 +122,26 @@ def test_contest_from_a_file(tmp_path, capsys):
     assert [seed > 2**64 for seed in seeds] == [True]
     assert main(["contest", "list", "--home", home]) == 0
     assert "preliminary (open), final (upcoming)" in capsys.readouterr().out
-    assert main(["contest", "create", str(file), "--home", home]) == 2
-    assert "autumn exists" in capsys.readouterr().err
+    for words in ([], ["--dry-run"]):
+        assert main(["contest", "create", str(file), "--home", home, *words]) == 2
+        assert "autumn exists" in capsys.readouterr().err
+    other = tmp_path / "other.toml"
+    other.write_text(TOML.replace("autumn", "winter"))
+    for owner, code in (("admin", 0), ("nobody", 2)):
+        assert main(["contest", "create", str(other), "--home", home, "--owner", owner, "--dry-run"]) == code
+    assert "--owner nobody" in capsys.readouterr().err
+    card = tmp_path / "card.md"
+    card.write_text("a data card")
+    assert main(["contest", "offer", "autumn", str(card), "--home", home, "--dry-run"]) == 0
+    assert capsys.readouterr().out == "would offer card.md of autumn: 0.0 MB\n"
+    assert main(["contest", "offer", "autumn", str(card), "--home", home]) == 0
+    assert main(["contest", "offer", "autumn", str(card), "--home", home, "--dry-run"]) == 0
+    assert "would replace card.md of autumn" in capsys.readouterr().out
+    kept = (tmp_path / "home" / "arena.db").read_bytes()
+    assert main(["account", "reset", "admin", "--home", home, "--dry-run"]) == 0
+    assert "would give admin a new password" in capsys.readouterr().out
+    assert main(["account", "reset", "nobody", "--home", home, "--dry-run"]) == 2
+    assert (tmp_path / "home" / "arena.db").read_bytes() == kept
     assert main(["contest", "export", "autumn", "preliminary", "--home", home]) == 0
     assert capsys.readouterr().out.startswith("submission,team")
 

@@ -156,7 +156,7 @@ def test_verify_takes_a_run_or_a_backup(site: Town, tmp_path: Path, capsys) -> N
     assert "is not a backup" in capsys.readouterr().err
 
 
-def test_an_interrupted_backup_spoils_nothing(site: Town, tmp_path: Path) -> None:
+def test_an_interrupted_backup_spoils_nothing(site: Town, tmp_path: Path, capsys) -> None:
     file = tmp_path / "site.backup"
     assert cli.main(["backup", str(file), *site.options]) == 0
     whole = file.read_bytes()
@@ -169,6 +169,14 @@ def test_an_interrupted_backup_spoils_nothing(site: Town, tmp_path: Path) -> Non
         assert cli.main(["verify", str(file)]) == 0
         assert cli.main(["backup", str(file), *site.options]) == 0
         assert cli.main(["verify", str(file)]) == 0
+    size = file.stat().st_size
+    capsys.readouterr()
+    assert cli.main(["backup", str(file), *site.options, "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"file": str(file), "files": 0, "bytes": 0}  # all is in it
+    assert file.stat().st_size == size
+    assert cli.main(["backup", str(tmp_path / "fresh"), *site.options, "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"] > 0
+    assert not (tmp_path / "fresh").exists()
     assert cli.main(["restore", str(file), "--home", str(tmp_path / "new"), "--dry-run"]) == 0
     assert not (tmp_path / "new").exists()
     assert cli.main(["restore", str(file), "--home", str(tmp_path / "new")]) == 0

@@ -23,8 +23,16 @@ DryRun = Annotated[
         callback=lambda wanted: _rehearse(wanted),
     ),
 ]
+Rehearsal = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
+"""For what changes a site or a queue; files that a command writes have DryRun."""
 Language = Annotated[str | None, typer.Option(help="en or zh. [default: yours, see arena config]")]
-Home = Annotated[Path | None, typer.Option(help="Folder of the site; default: ARENA_HOME or this user's.")]
+Home = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of the site; default: ARENA_HOME or this user's. A folder given here wins over ARENA_DATABASE and "
+        "ARENA_STORAGE; --database and --storage win over the folder."
+    ),
+]
 Database = Annotated[str | None, typer.Option(help="URL of the site's database.")]
 Stored = Annotated[str | None, typer.Option(help="Folder or fsspec URL of the site's files.")]
 Outside = Annotated[str | None, typer.Option(help="The contest's folder, if it is not one of the known contests.")]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bciarena.cli._options import AsJson, Database, Home
+from bciarena.cli._options import AsJson, Database, Home, Rehearsal
 from bciarena.cli._say import tell
 
 if TYPE_CHECKING:
@@ -25,16 +25,24 @@ def reset(
     database: Database = None,
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the new password from stdin.")] = False,
     as_json: AsJson = False,
+    dry_run: Rehearsal = False,
 ) -> None:
     """Give an account a new password, printed once; signs it out everywhere and ends its tokens."""
     import sys
 
     from bciarena.errors import BadInput
-    from bciarena.service.accounts import reset_password
+    from bciarena.service.accounts import account_named, reset_password
     from bciarena.service.refusals import Refused
 
     chosen = sys.stdin.readline().rstrip("\n") if password_stdin else None
     with _opened(home, database) as session:
+        if dry_run:
+            if account_named(session, name) is None:
+                raise BadInput(f"{name}: there is no such account")
+            tell(
+                as_json, {"name": name}, f"would give {name} a new password, sign it out everywhere and end its tokens"
+            )
+            return
         try:
             password = reset_password(session, None, name, chosen)
         except Refused as no:

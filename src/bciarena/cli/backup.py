@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bciarena.cli._options import AsJson, Database, Home, Stored
+from bciarena.cli._options import AsJson, Database, Home, Rehearsal, Stored
 from bciarena.cli._say import tell
 from bciarena.cli._upkeep import steps
 
@@ -21,11 +21,20 @@ def main(
     database: Database = None,
     storage: Stored = None,
     as_json: AsJson = False,
+    dry_run: Rehearsal = False,
 ) -> None:
     """Copy database, storage and data/ to a file while the site runs; only what is new since the last time is added."""
-    from bciarena.upkeep.backup import backup
+    from bciarena.upkeep.backup import backup, would_add
     from bciarena.upkeep.places import Places
 
+    if dry_run:
+        would = would_add(Places.at(home, database, storage), file)
+        tell(
+            as_json,
+            {"file": str(file), **would},
+            f"would add to {file}: {would['files']} files, {would['bytes'] / 1e6:.1f} MB, and the database",
+        )
+        return
     with steps("copying") as step:
         index = backup(Places.at(home, database, storage), file, keep, step)
     lost = [

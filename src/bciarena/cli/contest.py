@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bciarena.cli._options import AsJson, Database, DryRun, Home, Stored
+from bciarena.cli._options import AsJson, Database, DryRun, Home, Rehearsal, Stored
 from bciarena.cli._say import say, tell
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
 
 app = typer.Typer(help="Create and manage contests.", no_args_is_help=True)
 
@@ -21,8 +26,14 @@ def create(
     storage: Stored = None,
     owner: Annotated[str | None, typer.Option(help="Account that manages it; default: the first operator.")] = None,
     as_json: AsJson = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Make it on a site that is thrown away, and say what it would hold.")
+    ] = False,
 ) -> None:
     """Create a contest from a single file and prepare its recordings."""
+    import tempfile
+    from contextlib import ExitStack
+
     from sqlalchemy import select
 
     from bciarena.bars import working
@@ -35,10 +46,16 @@ def create(
     from bciarena.service.spec import read_toml
 
     spec = read_toml(file)
-    site = Site(Settings.at(home, database, storage))
-    with site.session(writes=True) as session:
+    with ExitStack() as stack:
+        if dry_run:
+            _refuse_here(spec.slug, owner, home, database)
+            home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-dry-")))
+            database = storage = owner = None
+        site = Site(Settings.at(home, database, storage))
+        stack.callback(site.engine.dispose)
+        session = stack.enter_context(site.session(writes=True))
         made = first_operator(session) if owner is None else None
-        if made:
+        if made and not dry_run:
             say(f"operator account made: name {made[0]}, password {made[1]} (shown only once)", err=as_json)
         account = session.scalar(select(Account).where(Account.role == "operator").order_by(Account.id).limit(1))
         if owner is not None:
@@ -66,8 +83,46 @@ def create(
                 f"{one['name']}: {one['subjects']} subjects, {one['blocks']} blocks, {one['trials']} trials"
                 for one in made_phases
             ),
-            f"contest {contest.slug} created: /contests/{contest.slug}",
+            f"would create contest {contest.slug}"
+            if dry_run
+            else f"contest {contest.slug} created: /contests/{contest.slug}",
         )
+
+
+@contextmanager
+def _looking(home: Path | None, database: str | None) -> Iterator[Session]:
+    """The database of a site that is there, to look only."""
+    from bciarena.database import db
+    from bciarena.upkeep.places import Places
+
+    engine = db.open_database(Places.at(home, database).database, make=False)
+    try:
+        with db.told_clearly(engine), db.reading(engine) as session:
+            yield session
+    finally:
+        engine.dispose()
+
+
+def _refuse_here(slug: str, owner: str | None, home: Path | None, database: str | None) -> None:
+    """Refuse what a site that is there would refuse; one that is not there would be made."""
+    from bciarena.errors import BadInput
+    from bciarena.service import contests
+    from bciarena.service.accounts import account_named
+    from bciarena.service.refusals import Refused
+    from bciarena.upkeep.dumps import is_free
+    from bciarena.upkeep.places import Places
+
+    account = None
+    if not is_free(Places.at(home, database).database):
+        with _looking(home, database) as session:
+            account = account_named(session, owner) if owner is not None else None
+            if any(one.slug == slug for one in contests.all_contests(session)):
+                raise Refused(409, "refused.slug_taken", slug=slug)
+            role = account.role if account is not None else "contestant"
+    else:
+        role = "contestant"
+    if owner is not None and role == "contestant":
+        raise BadInput(f"--owner {owner}: no organiser or operator has this name")
 
 
 @app.command("list")
@@ -136,6 +191,7 @@ def offer(
     home: Home = None,
     database: Database = None,
     storage: Stored = None,
+    dry_run: Rehearsal = False,
 ) -> None:
     """Offer files on a contest's page, of any size: training sets, data cards."""
     from bciarena.errors import BadInput
@@ -147,6 +203,21 @@ def offer(
     for file in files:
         if not file.is_file():
             raise BadInput(f"{file}: there is no such file")
+    if dry_run:
+        with _looking(home, database) as session:
+            try:
+                contest = contests.contest_named(session, slug)
+            except Refused:
+                raise BadInput(f"{slug}: there is no such contest") from None
+            there = {one.name for one in downloads.of(session, contest)}
+            for file in files:
+                try:
+                    downloads.check(session, contest, file.name)
+                except Refused as no:
+                    raise BadInput(f"{file}: {no}") from None
+                verb = "replace" if file.name in there else "offer"
+                say(f"would {verb} {file.name} of {slug}: {file.stat().st_size / 1e6:.1f} MB")
+        return
     site = Site(Settings.at(home, database, storage))
     with site.session(writes=True) as session:
         try:

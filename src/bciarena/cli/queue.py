@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from bciarena.cli._options import AsJson
-from bciarena.cli._say import give
+from bciarena.cli._options import AsJson, Rehearsal
+from bciarena.cli._say import give, tell
 
 EVERY_S = 1.0
+ENDED_ALREADY, NOT_STOPPED = "has ended already", "is neither faulted nor cancelled"
 
 
 def main(
@@ -19,6 +20,7 @@ def main(
     retry: Annotated[list[int] | None, typer.Option(help="Queue a faulted or cancelled job again.")] = None,
     most: Annotated[int, typer.Option(help="Rows shown of each kind.")] = 20,
     database: Annotated[str, typer.Option(help="URL; default: ARENA_DATABASE or this user's SQLite file.")] = "",
+    dry_run: Rehearsal = False,
 ) -> None:
     """Show the queue: what runs, what waits and why, on which machine."""
     import time
@@ -28,6 +30,7 @@ def main(
 
     from bciarena.database import db
     from bciarena.errors import BadInput
+    from bciarena.jobs.model import ENDED
     from bciarena.jobs.queue import Queue
     from bciarena.jobs.view import snapshot
 
@@ -39,10 +42,17 @@ def main(
             return snapshot(session, most)
 
     try:
-        for jobs, change, words in (
-            (cancel, queue.cancel, "has ended already"),
-            (retry, queue.retry, "is neither faulted nor cancelled"),
-        ):
+        if dry_run:
+            would = []
+            for verb, jobs, words in (("cancel", cancel, ENDED_ALREADY), ("retry", retry, NOT_STOPPED)):
+                for job in jobs or []:
+                    state = queue.get(job).state
+                    if state in ENDED if verb == "cancel" else state not in ("faulted", "cancelled"):
+                        raise BadInput(f"job {job}: {words} (state {state})")
+                    would.append({"job": job, "would": verb, "state": state})
+            tell(as_json, would, *(f"would {one['would']} job {one['job']} (state {one['state']})" for one in would))
+            return
+        for jobs, change, words in ((cancel, queue.cancel, ENDED_ALREADY), (retry, queue.retry, NOT_STOPPED)):
             for job in jobs or []:
                 if not change(job):
                     raise BadInput(f"job {job}: {words} (state {queue.get(job).state})")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bciarena.cli._options import Rehearsal
 from bciarena.cli._say import say
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def main(
     workers: Annotated[int, typer.Option(help="Runs at once in this process; 0: leave it to others.", min=-1)] = -1,
     database: Annotated[str, typer.Option(help="A shared queue; default: a separate one beside the table.")] = "",
     storage: Annotated[str, typer.Option(help="Storage of the shared queue.")] = "",
+    dry_run: Rehearsal = False,
 ) -> None:
     """Play every entry on every data folder with every seed; repeated, the command continues where it stopped."""
     import os
@@ -43,7 +45,7 @@ def main(
     from bciarena.errors import BadInput
     from bciarena.jobs.queue import Queue
     from bciarena.jobs.stores import open_storage
-    from bciarena.jobs.sweep import Grid, enqueue_grid, is_done, jobs_of, table, write_table
+    from bciarena.jobs.sweep import Grid, enqueue_grid, is_done, jobs_of, table, would_play, write_table
     from bciarena.plaintext import clean
     from bciarena.summary import summary
 
@@ -55,11 +57,22 @@ def main(
     options = {"clock": checked.clock(clock), "sandbox": checked.sandbox(sandbox)}
     book = rulebook(checked.challenge(entries[0], challenge))
     own = out.with_name(f"{out.name}.queue")
-    engine = db.open_database(database or f"sqlite:///{(own / 'arena.db').absolute()}")
+    url = database or f"sqlite:///{(own / 'arena.db').absolute()}"
+    grid = Grid(book, entries, data, seeds, _models(model or [], entries), options, shards)
+    if dry_run:
+        kept = db.open_database(url, make=False) if database or (own / "arena.db").is_file() else None
+        ahead = would_play(grid, kept)
+        if kept is not None:
+            kept.dispose()
+        for entry, folder, seed in ahead:
+            say(f"would play {clean(entry)} on {clean(folder)}, seed {seed}")
+        whole = len(entries) * len(data) * seeds
+        say(f"{out}: would play {len(ahead)} runs; {whole - len(ahead)} were played before")
+        return
+    engine = db.open_database(url)
     queue = Queue(engine)
     try:
         place = open_storage(engine, storage or (None if database else own / "storage"))
-        grid = Grid(book, entries, data, seeds, _models(model or [], entries), options, shards)
         with db.told_clearly(engine):
             cells = enqueue_grid(grid, queue, place)
         slots = workers if workers >= 0 else 0 if database else len(os.sched_getaffinity(0))

@@ -406,6 +406,13 @@ class Storage:
             raise Unwell(f"{place}: {doing} failed: {error or type(error).__name__}") from error
 
 
+def name_of(path: Path) -> str:
+    """The name that a file or folder has once it is stored; nothing is stored."""
+    if path.is_dir():
+        return f"tree-{hashlib.sha256(_manifest_text(_digests(path))).hexdigest()}"
+    return f"file-{_digest(path)}"
+
+
 def split(name: str) -> tuple[str, str]:
     """Kind (file or tree) and digest of a name."""
     match = NAME.match(name)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -20,11 +20,13 @@ from bciarena.errors import BadInput
 from bciarena.jobs.model import ENDED, Job
 from bciarena.jobs.queue import Queue
 from bciarena.jobs.shards import enqueue_match
-from bciarena.jobs.storage import Storage
+from bciarena.jobs.storage import Storage, name_of
 from bciarena.plaintext import table_cell
 from bciarena.recording import open_recording
 from bciarena.summary import summary
 from bciarena.writing import whole_file
+
+Put = Callable[[Path], str]
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Grid:
     shards: bool = False
 
 
-def store_entry(spec: str, book: Rulebook, storage: Storage, has_model: bool = False) -> tuple[dict[str, str], str]:
+def store_entry(spec: str, book: Rulebook, put: Put, has_model: bool = False) -> tuple[dict[str, str], str]:
     """Store an entry where workers find it; returns its part of a match's payload, and its digest."""
     with open_entry(spec, book) as package:
         if package.needs_model and not has_model:
@@ -68,32 +70,60 @@ def store_entry(spec: str, book: Rulebook, storage: Storage, has_model: bool = F
         if spec.startswith("@"):
             return {"entry": spec, "name": spec}, package.digest
         if Path(spec).exists():
-            return {"entry": storage.put(spec), "name": package.name}, package.digest
-        return {"entry": storage.put(package.root), "file": package.target, "name": package.name}, package.digest
+            return {"entry": put(Path(spec)), "name": package.name}, package.digest
+        return {"entry": put(package.root), "file": package.target, "name": package.name}, package.digest
 
 
-def enqueue_grid(grid: Grid, queue: Queue, storage: Storage) -> list[Cell]:
-    """Queue what is not queued yet; finished runs stay, those that faulted or were cancelled are tried again."""
-    stored = {spec: store_entry(spec, grid.book, storage, spec in grid.models) for spec in grid.entries}
-    models = {spec: storage.put(folder) for spec, folder in grid.models.items()}
-    cells = []
+class _Wanted(NamedTuple):
+    """A run of the grid before it is queued."""
+
+    entry: str
+    data: Path
+    seed: int
+    payload: dict[str, Any]
+    subjects: int
+    key: str
+
+
+def _wanted(grid: Grid, put: Put) -> Iterator[_Wanted]:
+    """Every run of a grid; ``put`` stores a file or folder (or does not) and says its name."""
+    stored = {spec: store_entry(spec, grid.book, put, spec in grid.models) for spec in grid.entries}
+    models = {spec: put(folder) for spec, folder in grid.models.items()}
     for path, spec, seed in product(grid.data, grid.entries, range(grid.seeds)):
         recording = open_recording(path)
         subjects = len(recording.subjects) if grid.shards else 1
         about, digest = stored[spec]
-        payload = {**about, **grid.options, "challenge": grid.book.id, "data": storage.put(path), "seed": seed}
+        payload = {**about, **grid.options, "challenge": grid.book.id, "data": put(path), "seed": seed}
         payload["data_digest"] = recording.digest
         if spec in models:
             payload["model"] = models[spec]
         parts = [grid.book.digest, digest, payload["data"], payload.get("model"), seed, sorted(grid.options.items())]
-        key = f"sweep {json.dumps([*parts, subjects > 1])}"
+        yield _Wanted(spec, path, seed, payload, subjects, f"sweep {json.dumps([*parts, subjects > 1])}")
+
+
+def enqueue_grid(grid: Grid, queue: Queue, storage: Storage) -> list[Cell]:
+    """Queue what is not queued yet; finished runs stay, those that faulted or were cancelled are tried again."""
+    cells = []
+    for one in _wanted(grid, storage.put):
         with writing(queue.engine) as session:
-            job = enqueue_match(session, payload, subjects=subjects, key=key)
+            job = enqueue_match(session, one.payload, subjects=one.subjects, key=one.key)
             number, state = job.id, job.state
         if state in ("faulted", "cancelled"):
             queue.retry(number)
-        cells.append(Cell(spec, str(path), seed, number))
+        cells.append(Cell(one.entry, str(one.data), one.seed, number))
     return cells
+
+
+def would_play(grid: Grid, engine: sa.Engine | None) -> list[tuple[str, str, int]]:
+    """Entry, data folder and seed of every run that has not been played; nothing is stored or queued.
+
+    ``engine``: the queue's database; None where there is none yet.
+    """
+    played: set[str | None] = set()
+    if engine is not None:
+        with reading(engine) as session:
+            played = set(session.scalars(sa.select(Job.key).where(Job.state.in_(("finished", "failed")))))
+    return [(one.entry, str(one.data), one.seed) for one in _wanted(grid, name_of) if one.key not in played]
 
 
 def jobs_of(cells: Iterable[Cell], queue: Queue) -> dict[int, Job]:

@@ -11,7 +11,7 @@ from bciarena.contests.rulebook import Rulebook
 from bciarena.errors import BadInput
 from bciarena.moabb.streams import block_of, rules_of
 from bciarena.recording import write_contest
-from bciarena.writing import wanted_folder
+from bciarena.writing import refuse_existing, wanted_folder
 
 PARADIGMS = ("MotorImagery", "SSVEP", "CVEP")
 RULES = '''"""{title}, played pseudo-online: written from MOABB's description of the data set."""
@@ -60,22 +60,23 @@ def write_folder(dataset: Any, folder: Path, data: Path | None, subjects: tuple[
     """Write the contest folder and, where ``data`` is given, the recordings: a subject a folder, a run a block."""
     paradigm = paradigm_of(dataset)
     chosen = list(subjects) or dataset.subject_list[: None if data else 1]
-    first, book = True, None
-    name = re.sub(r"[^a-z0-9]+", "-", type(dataset).__name__.lower()).strip("-")[:39] + "/1"
-    for number, subject in enumerate(chosen, 1):
-        blocks = _runs(dataset, subject)
-        if first:
-            book = rules_of(dataset, paradigm, blocks[0][1], name)
-            _write_rules(folder, book)
-            first = False
-        assert book is not None
-        if data is None:
-            return book
-        for block, (source, raw) in enumerate(blocks, 1):
-            made = block_of(raw, dataset, paradigm, book, source)
-            write_contest(data / f"S{number:02d}" / f"block_{block}.npz", made.data, made.rate, made.channels)
-    if book is None:
+    if not chosen:
         raise BadInput(f"{dataset.code}: has no subjects")
+    refuse_existing(folder)  # before hours of downloads
+    name = re.sub(r"[^a-z0-9]+", "-", type(dataset).__name__.lower()).strip("-")[:39] + "/1"
+    blocks = _runs(dataset, chosen[0])
+    book = rules_of(dataset, paradigm, blocks[0][1], name)
+    if data is None:
+        _write_rules(folder, book)
+        return book
+    with wanted_folder(data) as place:
+        for number, subject in enumerate(chosen, 1):
+            if number > 1:
+                blocks = _runs(dataset, subject)
+            for block, (source, raw) in enumerate(blocks, 1):
+                made = block_of(raw, dataset, paradigm, book, source)
+                write_contest(place / f"S{number:02d}" / f"block_{block}.npz", made.data, made.rate, made.channels)
+        _write_rules(folder, book)
     return book
 
 

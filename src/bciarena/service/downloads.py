@@ -29,11 +29,7 @@ def add(
     session: Session, storage: Storage, actor: Account, contest: Contest, path: Path, name: str, about: str, login: bool
 ) -> Download:
     """Offer a file under a name; one of the same name is replaced, and the history keeps its digest."""
-    if not NAME.fullmatch(name):
-        raise Refused(422, "refused.file_name")
-    count = session.scalar(select(func.count()).select_from(Download).where(Download.contest_id == contest.id)) or 0
-    if count >= MOST:
-        raise Refused(409, "refused.downloads", most=MOST)
+    check(session, contest, name)
     session.commit()  # storing takes a while: hold no lock
     stored = storage.put(path)
     same = (Download.contest_id == contest.id, Download.name == name)
@@ -52,6 +48,15 @@ def add(
         session.rollback()
         raise Refused(409, "refused.file_name") from None
     return found
+
+
+def check(session: Session, contest: Contest, name: str) -> None:
+    """Refuse a file that cannot be offered."""
+    if not NAME.fullmatch(name):
+        raise Refused(422, "refused.file_name")
+    count = session.scalar(select(func.count()).select_from(Download).where(Download.contest_id == contest.id)) or 0
+    if count >= MOST:
+        raise Refused(409, "refused.downloads", most=MOST)
 
 
 def remove(session: Session, actor: Account, contest: Contest, name: str) -> None:

@@ -42,8 +42,7 @@ def backup(places: Places, path: Path, keep: int = 0, on_step: Step = lambda don
         tempfile.TemporaryDirectory(prefix="arena-backup-") as work,
         archives.writing(path) as archive,
     ):
-        if archive.indexes and archive.indexes[-1]["store"] != storage.store:
-            raise BadInput(f"{path}: is the backup of another site; give another file")
+        _refuse_other_site(archive, storage)
         copy = Path(work) / "database"
         dumps.dump(engine, copy)
         with db.reading(engine) as session:
@@ -75,6 +74,33 @@ def backup(places: Places, path: Path, keep: int = 0, on_step: Step = lambda don
         if keep and len(archive.indexes) > keep:
             _keep(archive, keep)
     return index
+
+
+def would_add(places: Places, path: Path) -> dict[str, int]:
+    """How many files and bytes a backup would add to a file now, besides the database; nothing is written."""
+    with places.opened() as (engine, storage):
+        members: set[str] = set()
+        if path.exists():
+            with archives.reading(path) as archive:
+                _refuse_other_site(archive, storage)
+                members = set(archive.members)
+        sizes = {f"file-{digest}": size for digest, size in _data_files(places.home / DATA)[0].values()}
+        with db.reading(engine) as session:
+            names = sorted(needed(session))
+        for name in names:
+            try:
+                if name.startswith("tree-"):
+                    sizes |= {f"file-{digest}": size for digest, size in storage.manifest(name).values()}
+                sizes[name] = storage.size(name)
+            except (Missing, Damaged):  # the backup itself names them
+                continue
+    new = [size for name, size in sizes.items() if f"storage/{name}" not in members]
+    return {"files": len(new), "bytes": sum(new)}
+
+
+def _refuse_other_site(archive: Archive, storage: Storage) -> None:
+    if archive.indexes and archive.indexes[-1]["store"] != storage.store:
+        raise BadInput(f"{archive.path}: is the backup of another site; give another file")
 
 
 def _add_all(archive: Archive, storage: Storage, names: list[str], on_step: Callable[[int], None]) -> Iterator[str]:
