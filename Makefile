@@ -11,14 +11,14 @@ FAST := $(addprefix tests/,referee stream wire recording contestant importing pr
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test test-fast setup setup-dev programs lint format bench chaos docs notebooks lock wheel matrix image wheelhouse sbom clean help
+.PHONY: run test test-fast setup setup-dev programs lint format coverage bench chaos docs notebooks lock wheel matrix image wheelhouse sbom clean help
 
 help:
 	@echo "make run     build the demo contest and serve it on http://127.0.0.1:8000"
 	@echo "make test    set up what the tests need and run them all"
 	@echo "make setup   only the environment in .venv (command: .venv/bin/arena)"
 	@echo "make test-fast   rules, referee, stream, wire and readers: what needs no other program, within a minute"
-	@echo "make lint | format | bench | chaos | docs | notebooks | lock | wheel | matrix | image | wheelhouse | sbom | clean"
+	@echo "make lint | format | coverage | bench | chaos | docs | notebooks | lock | wheel | matrix | image | wheelhouse | sbom | clean"
 
 # The first Python that is new enough.
 $(BIN)/python:
@@ -81,14 +81,23 @@ test: setup-dev programs
 test-fast: setup-dev
 	@$(BIN)/python -m pytest -q -n auto $(FAST)
 
+# Lines that the tests run, by room, and the files below 70 %; TESTS="$(FAST)" or some files for a part of it. Python 3.12
+# and newer measure with sys.monitoring, which costs least. A test may fail meanwhile (it is slower): the table is printed.
+TESTS ?= tests -m "not realtime"
+coverage: setup-dev
+	@rm -f .coverage .coverage.*
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then export COVERAGE_CORE=sysmon; fi; \
+	$(BIN)/python -m coverage run -m pytest -q -n $(JOBS) --dist loadfile $(TESTS); ended=$$?; \
+	$(BIN)/python -m coverage combine -q && $(BIN)/python scripts/covered.py && exit $$ended
+
 lint: setup-dev
-	$(BIN)/ruff format --check src tests
-	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests scripts
+	$(BIN)/ruff check src tests scripts
 	$(BIN)/mypy
 
 format: setup-dev
-	$(BIN)/ruff format src tests
-	$(BIN)/ruff check --fix src tests
+	$(BIN)/ruff format src tests scripts
+	$(BIN)/ruff check --fix src tests scripts
 
 # Long: faults at random against real workers on SQLite, PostgreSQL and Ray; SEEDS=20 for more.
 chaos: setup-dev programs

@@ -15,8 +15,9 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 SIZE = {"width": 1100, "height": 700}
 PREVIEW = Path(__file__).parents[1] / "src/bciarena/service/static/preview.png"
-CARD = """<body style="margin:0;width:1200px;height:630px;background:#0b6b6a;color:#fff;display:flex;flex-direction:column;
-justify-content:center;padding:0 90px;box-sizing:border-box;font:34px/1.4 system-ui,'Noto Sans',sans-serif">
+CARD = """<body style="margin:0;width:1200px;height:630px;background:#0b6b6a;color:#fff;display:flex;
+flex-direction:column;justify-content:center;padding:0 90px;box-sizing:border-box;
+font:34px/1.4 system-ui,'Noto Sans',sans-serif">
 <svg viewBox="0 0 38 22" width="300" style="margin-bottom:30px"><path fill="none" stroke="#fff" stroke-width="1.6"
 stroke-linecap="round" stroke-linejoin="round" d="M1 11h7l3-7 5 15 5-17 4 13 3-4h9"/></svg>
 <b style="font-size:84px;letter-spacing:-2px">BCI Arena</b><span>EEG decoders, judged online: packet by packet,

@@ -66,8 +66,8 @@ def _commands() -> str:
 def _schemas(document: dict[str, Any]) -> str:
     parts = [
         "# JSON schemas\n\n"
-        "[run.schema.json](run.schema.json) (installed as `bciarena/runs/run.schema.json`) describes every file of a run "
-        "folder, or line of a `.jsonl` file, under `$defs`; [the files of a run](../runs.md) puts it in tables. "
+        "[run.schema.json](run.schema.json) (installed as `bciarena/runs/run.schema.json`) describes every file of a "
+        "run folder, or line of a `.jsonl` file, under `$defs`; [the files of a run](../runs.md) puts it in tables. "
         "[openapi.json](openapi.json) holds the schemas of the [HTTP API](http.md).\n"
     ]
     for name, schema in document["$defs"].items():
@@ -90,9 +90,9 @@ def _openapi() -> dict[str, Any]:
 def _http(document: dict[str, Any]) -> str:
     parts = [
         "# HTTP API\n\n"
-        "Made from [openapi.json](openapi.json), which every site also gives out at `/api/openapi.json`. A token of the "
-        "account page goes into the header `Authorization: Bearer TOKEN` ([hosting](../hosting.md) says what its scope "
-        "allows). Errors are JSON with `error` (a sentence) and `key`.\n"
+        "Made from [openapi.json](openapi.json), which every site also gives out at `/api/openapi.json`. A token of "
+        "the account page goes into the header `Authorization: Bearer TOKEN` ([hosting](../hosting.md) says what its "
+        "scope allows). Errors are JSON with `error` (a sentence) and `key`.\n"
     ]
     for path, methods in document["paths"].items():
         for method, about in methods.items():
@@ -125,8 +125,8 @@ def _shape(schema: dict[str, Any]) -> str:
 def _python() -> str:
     parts = [
         "# Python API\n\n"
-        "The public names, made from their docstrings: `bciarena` for scripts and notebooks ([from Python](../python.md) "
-        "shows them at work), `bciarena.decoders` for what goes into an entry.\n"
+        "The public names, made from their docstrings: `bciarena` for scripts and notebooks ([from Python]"
+        "(../python.md) shows them at work), `bciarena.decoders` for what goes into an entry.\n"
     ]
     for module in ("bciarena", "bciarena.decoders"):
         home = importlib.import_module(module)

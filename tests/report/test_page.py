@@ -21,6 +21,7 @@ from bciarena.report.page import render
 from bciarena.report.replay import replay
 from bciarena.report.texts import WORDS, worded, words_of
 from bciarena.simulator import Order, make
+from bciarena.verdicts import MEANING
 from tests.accessibility import violations
 from tests.making import write_folder
 
@@ -316,6 +317,18 @@ def test_help_is_quick_and_complete():
     result = CliRunner().invoke(build(), ["--help"])
     assert result.exit_code == 0
     assert "report" in result.output
+
+
+def test_a_page_says_codes_people_and_verdict_in_words(run, tmp_path):
+    text = render(run)
+    assert '<td data-sort="1">1 <span lang="en">left flexion</span><span lang="zh">左臂屈肘</span></td>' in text
+    assert '"x": ["@person|1", "@person|2"]' in text
+    assert "Accuracy by subject" in text
+    assert "person 1 0." in text
+    assert "被试 1 0." in text
+    for words, code in ((EN, "en"), (ZH, "zh")):
+        assert f'ok</b> <span lang="en">{EN["verdict_ok"]}</span><span lang="zh">{ZH["verdict_ok"]}</span>' in text
+        assert {f"verdict_{name}" for name in MEANING} <= set(words), code
 
 
 def test_a_page_says_where_the_points_went(any_run, page, tmp_path):

@@ -14,7 +14,7 @@ from bciarena.contests.trial import Trial, accuracy
 from bciarena.report.insight import fixed_time_curve
 from bciarena.report.kept import KeptRun
 from bciarena.report.part import part_of
-from bciarena.report.texts import Said, listed, said
+from bciarena.report.texts import COMMAS, Said, listed, said
 
 COLOURS = {
     "right": "#2a9d6f",
@@ -133,16 +133,21 @@ def score_against_time(run: KeptRun) -> Figure | None:
 def by_subject(run: KeptRun) -> Figure:
     """Accuracy of each subject."""
     values = subject_accuracy(run)
-    bar = {"type": "bar", "x": list(values), "y": list(values.values()), "marker": {"color": COLOURS["right"]}}
+    people = [f"@person|{number}" for number in values]
+    bar = {"type": "bar", "x": people, "y": list(values.values()), "marker": {"color": COLOURS["right"]}}
     bar |= {"text": [f"{v:.2f}" for v in values.values()], "textposition": "auto"}
     layout = _axes("@subject", "@accuracy")
     layout["yaxis"]["range"] = [0, 1]
-    return Figure(
-        "by_subject", [bar], layout, listed(run.book, {name: f"{value:.2f}" for name, value in values.items()})
-    )
+    alt = {code: [f"{person_of(run, number)[code]} {value:.2f}" for number, value in values.items()] for code in COMMAS}
+    return Figure("by_subject", [bar], layout, {code: COMMAS[code].join(parts) for code, parts in alt.items()})
 
 
-def subject_accuracy(run: KeptRun) -> dict[str, float]:
+def person_of(run: KeptRun, number: int) -> Said:
+    """What somebody is called in the report."""
+    return said(run.book, "person", n=number)
+
+
+def subject_accuracy(run: KeptRun) -> dict[int, float]:
     """Share of right answers by subject, or by the person where blocks mix people."""
     person = part_of(run.book).person
     groups: dict[int, list[Trial]] = {}
@@ -150,7 +155,7 @@ def subject_accuracy(run: KeptRun) -> dict[str, float]:
         if trial.length_n is not None:
             own = person(trial) if person else trial.subject
             groups.setdefault(own, []).append(trial)
-    return {f"S{number}": accuracy(groups[number]) for number in sorted(groups)}
+    return {number: accuracy(groups[number]) for number in sorted(groups)}
 
 
 def answer_times(run: KeptRun) -> Figure | None:

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from bciarena.contests import contest
-from bciarena.report.figures import outcome, subject_accuracy
+from bciarena.report.figures import outcome, person_of, subject_accuracy
 from bciarena.report.kept import KeptRun
 from bciarena.report.part import part_of
 from bciarena.report.statistics import bias_of
@@ -25,7 +25,8 @@ def findings(run: KeptRun) -> list[Said]:
     ranked = sorted(people.items(), key=lambda item: item[1])
     if ranked and ranked[-1][1] - ranked[0][1] >= 0.01:
         (worst, worst_p), (best, best_p) = ranked[0], ranked[-1]
-        found.append(said(run.book, "say_people", best=best, best_p=best_p, worst=worst, worst_p=worst_p))
+        names = {"best": person_of(run, best), "worst": person_of(run, worst)}
+        found.append(said(run.book, "say_people", **names, best_p=best_p, worst_p=worst_p))
     own = part_of(run.book)
     if own.findings:
         found += own.findings(run)

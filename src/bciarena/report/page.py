@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from bciarena.contests import contest
 from bciarena.errors import BadInput
 from bciarena.report.figures import all_figures
 from bciarena.report.findings import findings
@@ -59,6 +60,7 @@ def render(folder: Path, language: str = "en", data: Path | None = None) -> str:
         "explained": explained(_tally(run)) if run.trials else {},
         "figures": figures,
         "trials": run.score["trials"][:TRIALS_MOST],
+        "named": _named(run),
         "language": language,
         "css": _text("report.css"),
         "js": _text("report.js"),
@@ -83,6 +85,13 @@ def _spans(texts: Said) -> Any:
     from markupsafe import Markup, escape
 
     return Markup("").join(Markup(f'<span lang="{code}">{escape(text)}</span>') for code, text in texts.items())
+
+
+def _named(run: KeptRun) -> dict[str, Said]:
+    """Answers that have a word besides their code."""
+    names = {code: contest(run.book).answers(code) for code in WORDS}
+    every = {answer: {code: own.get(answer, answer) for code, own in names.items()} for answer in run.book.vocabulary}
+    return {answer: said for answer, said in every.items() if any(name != answer for name in said.values())}
 
 
 def _tally(run: KeptRun) -> dict[str, float]:

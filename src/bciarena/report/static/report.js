@@ -6,7 +6,11 @@ const drawn = new Set();
 const language = () => (page.lang === "zh" ? "zh" : "en");
 
 function worded(value) {
-  if (typeof value === "string") return value.startsWith("@") ? content.words[language()][value.slice(1)] ?? value.slice(1).replaceAll("_", " ") : value;
+  if (typeof value === "string") {
+    if (!value.startsWith("@")) return value;
+    const [key, n] = value.slice(1).split("|"); // "@person|3": the word "person", with 3 in its place
+    return (content.words[language()][key] ?? key.replaceAll("_", " ")).replace("{n}", n ?? "{n}");
+  }
   if (Array.isArray(value)) return typeof value[0] === "number" ? value : value.map(worded);
   if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, worded(v)]));
   return value;
@@ -84,7 +88,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const up = head.getAttribute("aria-sort") !== "ascending";
       table.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const key = (row) => row.cells[column].textContent.trim();
+      const key = (row) => row.cells[column].dataset.sort ?? row.cells[column].textContent.trim();
       const rows = [...table.tBodies[0].rows].sort((a, b) => {
         const [x, y] = [key(a), key(b)];
         const [n, m] = [Number(x), Number(y)];
