@@ -39,6 +39,8 @@ RULEBOOK = build(
     Rule("dialect", "B", "getData, report"),
     Rule("python", "3.8", "the contest's interpreter"),
     Rule(
-        "classes", ("AlgorithmImplement", "AlgorithmImplementSSVEP", "AlgorithmImplement_SSVEP"), "the names used over the years"
+        "classes",
+        ("AlgorithmImplement", "AlgorithmImplementSSVEP", "AlgorithmImplement_SSVEP"),
+        "the names used over the years",
     ),
 )

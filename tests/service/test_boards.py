@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bciarena.jobs.model import Job
 from bciarena.jobs.queue import enqueue
 from bciarena.service.accounts import account_named
 from bciarena.service.boards import Boards, make_board
@@ -76,6 +77,27 @@ def test_ranks_say_who_cannot_be_told_apart(town):
     assert [row.rank for row in rows] == [1, 2, 3, 4, 5]
     assert {row.team for row in rows[:2]} == {"A", "B"}
     assert [(row.first, row.last) for row in rows] == [(1, 2), (1, 2), (3, 4), (3, 4), (5, 5)]
+
+
+def test_a_board_says_in_both_languages_what_was_learnt_from(sqlite_town):
+    """Made-up runs: one whose fit had labels, one without a fit, one that was told each trial afterwards."""
+    said = {"A": {"mode": "labelled", "fitted": True}, "B": {"mode": "labelled"}, "C": {"mode": "after_trial"}}
+
+    def make(session, phase):
+        for name, told in said.items():
+            run = add_run(session, phase, name, [20.0] * 6, 1.0)
+            session.get_one(Job, run.job_id).result = {"calibration": told}
+
+    learning = {"mode": "labelled", "sets": {"cali_A": "olga/set"}}
+    rows = board_of(sqlite_town, make, calibration=learning).rows
+    assert {row.team: row.learnt for row in rows} == {"A": "labelled", "B": "nothing", "C": "after_trial"}
+    for language, words in (
+        ("en", ("learnt here, labelled", "learnt nothing here", "told each trial afterwards")),
+        ("zh", ("在服务器上用带标签数据训练", "未在服务器上训练", "每个试次后告知标签")),
+    ):
+        page = sqlite_town.visitor().get(f"/contests/spring/board?lang={language}").text
+        for team, badge in zip("ABC", words, strict=True):
+            assert f'<td>{team} <span class="badge">{badge}</span></td>' in page
 
 
 def test_best_and_last(town):

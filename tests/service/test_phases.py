@@ -28,7 +28,7 @@ from bciarena.service import accounts, contests, phases, submissions
 from bciarena.service.boards import make_board
 from bciarena.service.keeper import work_once
 from bciarena.service.models import Admission, Change, Contest, Letter, Membership, Phase, Result, Submission, Team
-from bciarena.service.parts import View, cut, rounds, view_of
+from bciarena.service.parts import View, cut, rounds, terms_of, view_of
 from bciarena.service.refusals import Refused
 from bciarena.service.spec import parse
 from bciarena.summary import COUNTED
@@ -569,6 +569,24 @@ def test_what_an_entry_says_of_hidden_recordings_can_be_kept_from_its_team(sqlit
     assert seen["verdict"] == "crashed"
     assert bool(seen["reason"]) is (output == "shown")
     assert ("shown to the organisers only" in ann.get(f"/runs/{run}").text) is (output == "hidden")
+
+
+def test_what_an_entry_says_is_kept_back_by_the_phase_form(sqlite_town):
+    town = sqlite_town
+    season(town, {"name": "preliminary"})
+    olga = town.person("olga")
+    fields = {"limit": "10", "counts": "best", "board": "public"}
+
+    def kept() -> str:
+        with town.site.session(writes=False) as session:
+            return terms_of(phase(session, "preliminary")).output
+
+    for given, found in (({"output": "hidden"}, "hidden"), ({}, "hidden"), ({"output": "shown"}, "shown")):
+        assert olga.post("/organise/spring/preliminary", {**fields, **given}).status_code == 303
+        assert kept() == found
+        chosen = re.search(r'<select name="output">.*?value="(\w+)" selected', olga.get("/organise/spring").text)
+        assert chosen[1] == found
+    assert olga.post("/organise/spring/preliminary", {**fields, "output": "loud"}).status_code == 422
 
 
 def test_scores_on_hidden_truth_are_rounded_while_the_phase_lasts(sqlite_town):

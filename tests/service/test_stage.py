@@ -230,6 +230,9 @@ def test_what_a_live_run_does_is_told_to_the_projector(sqlite_town):
         session.commit()
     feed = Feed(town.site, 1, "Alpha", "imagery/1", "http://127.0.0.1:9")
     feed.hear({"type": "traces", "channels": ["C3", "C4"], "rate": 25, "data": [[1.0, 2.0], [3.0, 4.0]]})
+    for practice in (True, False):  # what is shown before the block is no trial
+        feed.hear({"type": "status", "practice": practice})
+        feed.hear({"type": "step", "code": 201 if practice else 0, "hub_s": 90.0})
     for code, value, at_s in (
         (201, "201", 1.0),
         (202, "203", 1.0),
@@ -240,13 +243,17 @@ def test_what_a_live_run_does_is_told_to_the_projector(sqlite_town):
         feed.hear({"type": "step", "code": code, "hub_s": 100.0})
         if value:
             feed.hear({"type": "answer", "value": value, "sample_s": 100.0 + at_s})
+    for kind in ("void", "stopped"):  # a trial that could not be shown is none; the end of a block ends its last one
+        feed.hear({"type": "step", "code": 203, "hub_s": 100.0})
+        feed.hear({"type": kind})
     assert [(one.status, one.correct) for one in feed._trials] == [
         ("in_time", True), ("in_time", False), ("late", False), ("missing", False), ("in_time", True),
+        ("missing", False),
     ]  # fmt: skip
     with feed:
         until = time.monotonic() + 20
         while not (live := town.visitor().get(f"{STAGE}/state").json()["live"]) and time.monotonic() < until:
             time.sleep(0.1)
-    assert (live["team"], live["right"], live["trials"]) == ("Alpha", 2, 5)
+    assert (live["team"], live["right"], live["trials"]) == ("Alpha", 2, 6)
     assert live["answers"][-1] == {"mark": "right", "en": live["answers"][-1]["en"], "zh": "右手"}
     assert town.visitor().get(f"{STAGE}/state").json()["live"] is None  # over

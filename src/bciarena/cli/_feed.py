@@ -18,7 +18,7 @@ ANSWERS = 8
 
 
 class Feed:
-    """Listens to a lab's hub as an operator (traces) and a watcher (steps, answers).
+    """Listens to a lab's hub as an operator (traces, practice) and a watcher (steps, answers).
 
     The score it tells is an estimate from the times of steps and answers; the referee's own follows with the run.
     """
@@ -32,6 +32,9 @@ class Feed:
         self._traces: dict[str, Any] = {}
         self._trials: list[Trial] = []
         self._open: tuple[int, float] | None = None
+        self._said: tuple[str, str, float] | None = None  # answer, mark and length so far, where the last one decides
+        self._fresh = False  # whether the last answer belongs to what is on the screen
+        self._practice = False
         self._answers: list[dict[str, Any]] = []
         self._threads = [
             threading.Thread(target=self._listen, args=("operator",), daemon=True),
@@ -70,9 +73,15 @@ class Feed:
         with self._lock:
             if kind == "traces":
                 self._see(message)
-            elif kind == "step" and message.get("code") in self.book.opens:
+            elif kind == "status":
+                self._practice = bool(message.get("practice"))
+            elif kind == "step" and message.get("code") in self.book.opens and not self._practice:
                 self._close()
-                self._open = (message["code"], message["hub_s"])
+                self._open, self._fresh = (message["code"], message["hub_s"]), False
+            elif kind == "void":  # what was not shown did not take place
+                self._open = self._said = None
+            elif kind == "stopped":
+                self._close()
             elif kind == "answer":
                 self._answer(str(message["value"]), float(message.get("sample_s") or 0.0))
 
@@ -90,15 +99,18 @@ class Feed:
             used_s = max(at_s - begin_s, self.book.packet_n / self.book.rate)
             late = self.book.limit_s is not None and used_s >= self.book.limit_s
             mark = "false_positive" if idle else "late" if late else "right" if value == truth else "wrong"
+            self._said = (value, mark, used_s)
             if self.book.decides == "first" or idle:
-                self._close(value, mark, used_s)
+                self._close()
+        self._fresh = True
         self._answers = [*self._answers, {"value": value, "mark": mark}][-ANSWERS:]
 
-    def _close(self, value: str | None = None, mark: str = "", used_s: float | None = None) -> None:
-        """A trial is over: it was answered, or the next begins."""
+    def _close(self) -> None:
+        """A trial is over: it was answered, the next begins, or the block has ended."""
         if self._open is None:
             return
         code, _ = self._open
+        value, mark, used_s = self._said or (None, "", None)
         idle = code in self.book.idle
         status: Any = "quiet" if idle else "missing"
         if value is not None:
@@ -108,14 +120,14 @@ class Feed:
         right = mark == "right" or (idle and value is None)
         number = len(self._trials) + 1
         self._trials.append(Trial(1, 1, number, self.book.truth[code], value, right, length_n, status, self.book.rate))
-        self._open = None
+        self._open = self._said = None
 
     def _tell_forever(self) -> None:
         while not self._over.wait(EVERY_S):
             with self._lock:
                 answers = [self._named(**one) for one in self._answers]
                 told = {
-                    "team": self.team, "heard": time.time(), **self._traces, "answers": answers,
+                    "team": self.team, "heard": time.time(), **self._traces, "answers": answers, "fresh": self._fresh,
                     "right": sum(one.correct for one in self._trials), "trials": len(self._trials),
                     "score": self.book.score(self._trials).score if self._trials else 0.0,
                 }  # fmt: skip

@@ -215,8 +215,8 @@ def change(slug: str, name: str, page: Page = may("manage")) -> Response:
         limits = _granted(page).model_dump(exclude_defaults=True)
         kept = {
             name: phase.terms[name] for name in ("calibration", "scores", "output") if name in phase.terms
-        }  # not on the form
-        terms = checked(Terms, _terms_values(page) | kept, phase.name).kept()
+        }  # as it was, where the form does not say
+        terms = checked(Terms, kept | _terms_values(page), phase.name).kept()
     except BadInput as error:
         return _contest(page, contest, str(error), 422)
     contests.change_phase(
@@ -248,6 +248,7 @@ def _terms_values(page: Page, number: str = "") -> dict[str, Any]:
     if admits == "first":
         values |= {"first": given("first"), "of": given("of"), "carries": given("carries") or "nothing"}
     values |= {"audit": bool(given("audit")), "waiver": given("waiver") or "", "stage": given("stage") or "none"}
+    values |= {"output": output} if (output := given("output")) else {}
     public = {name: _numbers(given(f"public_{name}")) for name in ("subjects", "blocks")}
     return values | {"public": public}
 

@@ -19,7 +19,7 @@ from bciarena.service.stage_show import Show, show
 from bciarena.service.words import challenge_title, contest_title, phase_title, unit_name
 
 router = APIRouter()
-WORDS = ("played", "plays", "waits", "subject", "trial", "estimate", "tie", "untested", "soon", "paused")
+WORDS = ("played", "plays", "waits", "subject", "trial", "estimate", "tie", "untested", "soon", "paused", "live")
 FILLED_THERE = {name: f"{{{name}}}" for name in "sab"}  # by the page's script
 SAID = ("right", "wrong", "late", "missing", "false_positive", "quiet", "invalid", "none")
 

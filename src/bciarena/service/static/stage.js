@@ -89,6 +89,7 @@ function frame() {
   const at = place();
   const live = !own.on && state.live;
   document.body.classList.toggle("rest", !live && !state.teams[at]); // the title, and the outcome
+  document.body.classList.toggle("live", Boolean(live));
   if (live) return drawLive(live);
   const team = state.teams[at];
   text("place", team ? `${at + 1}/${state.teams.length}` : "");
@@ -132,9 +133,9 @@ function strip(marks) {
 }
 
 function drawLive(live) {
-  text("place", "LIVE");
+  text("place", said.words.live);
   text("who", live.team);
-  const last = live.answers.at(-1);
+  const last = live.fresh ? live.answers.at(-1) : null;
   tellAnswer(last ? last[zh ? "zh" : "en"] : "", last?.mark ?? "");
   text("score", `≈ ${fixed(live.score)}`);
   text("right", `${live.right}/${live.trials}`);
