@@ -11,6 +11,8 @@ from bciarena.contests import contest
 from bciarena.contests.game import Game, Share, of_trials, told
 from bciarena.service import games, limits
 from bciarena.service.models import Guess
+from tests.accessibility import violations
+from tests.browser import until
 from tests.service.conftest import Town
 
 GAME = contest("turing").part("game", Game)
@@ -70,6 +72,23 @@ def test_a_round_is_counted_once_and_told_only_when_answered(town, monkeypatch):
     more = visitor.post("/contests/cup/game", {"code": fresh["code"], "said": "n" * len(fresh["scenes"])})
     assert more.status_code == 429
     assert visitor.http.post("/contests/cup/game", data={"code": fresh["code"], "said": "n"}).status_code == 403
+
+
+def test_the_page_in_a_browser(town, page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{town.base}/contests/cup/game")
+    until(page, "!document.getElementById('yes').disabled")  # the first scene was seen to its end
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator("#yes").click()
+    assert page.locator("#number").inner_text().startswith("scene 2 of ")
+    # What is counted in the browser has the interval of the site.
+    page.evaluate("localStorage.setItem('arena-game /contests/cup/game', JSON.stringify({yy: 3, yn: 1, nn: 2}))")
+    page.reload()
+    until(page, "document.querySelector('#you small')")
+    low, high = Share(5, 6).interval
+    assert page.locator("#you small").first.inner_text() == f"{100 * low:.0f} – {100 * high:.0f}"
+    assert page.errors == []
 
 
 def test_other_contests_have_no_such_tab(town):

@@ -19,6 +19,8 @@ from bciarena.jobs.queue import HELD
 from bciarena.service import contests, seals, stage
 from bciarena.service.keeper import work_once
 from bciarena.service.models import Stage, Submission
+from tests.accessibility import violations
+from tests.browser import until
 from tests.service.conftest import Town, packed, write_imagery
 from tests.service.test_flow import GOOD, POOR, submit, team_with_entry, upload
 
@@ -140,6 +142,22 @@ def test_nothing_is_told_before_it_was_shown(town):
     assert olga.post(CONTROLS, {"act": "speed", "value": "7"}).status_code == 422
     assert olga.post(CONTROLS, {"act": "speed", "value": "5"}).status_code == 303
     assert alpha.post(CONTROLS, {"act": "next"}).status_code == 403
+
+
+def test_its_pages_can_be_used_by_everybody(town, browser):
+    """After the finals of the tests before: as a replay, on a phone and on a projector."""
+    cookie = town.person("olga").http.cookies["arena"]
+    for width, scheme in ((390, "dark"), (1600, "light")):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        context.add_cookies([{"name": "arena", "value": cookie, "url": town.base}])
+        page = context.new_page()
+        for path in (STAGE, CONTROLS, "/organise/spring/preliminary/jury"):
+            page.goto(town.base + path)
+            if path == STAGE:
+                until(page, "document.querySelector('#board li') && !document.getElementById('own').hidden")
+            assert violations(page) == [], path
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        context.close()
 
 
 def test_the_clock_of_the_projector():

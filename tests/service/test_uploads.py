@@ -74,6 +74,17 @@ def test_a_reader_of_chinese_is_told_in_chinese(sqlite_town) -> None:
     assert "此程序包中没有用于 imagery/1 的类" in told(packed({"Algorithm/a.py": "class X:\n    pass\n"}))
 
 
+def test_what_was_noticed_about_a_package_is_told_in_the_language_of_the_page(sqlite_town) -> None:
+    ann = sqlite_town.person("ann")
+    _, entry = team_with_entry(ann)
+    files = {"Algorithm/AlgorithmImplementMI.py": MI, "notes.docx": "x"}
+    assert ann.api("PUT", f"/entries/{entry}/versions", content=packed(files)).status_code == 201
+    said = ann.api("GET", f"/entries/{entry}").json()["versions"][0]["about"]["warnings"]
+    assert said == ["left out, as not part of an entry: notes.docx"]
+    assert said[0] in ann.get(f"/entries/{entry}").text
+    assert "不属于参赛程序，未收入：notes.docx" in ann.get(f"/entries/{entry}?lang=zh").text
+
+
 def test_the_class_that_plays_can_be_named(sqlite_town) -> None:
     ann = sqlite_town.person("ann")
     _, entry = team_with_entry(ann)

@@ -34,7 +34,7 @@ from bciarena.entries.layout import (
 )
 from bciarena.entries.requirements import asks_for_anything
 from bciarena.entries.sources import python_of
-from bciarena.entries.telling import tell
+from bciarena.entries.telling import Told, tell
 from bciarena.errors import BadInput, EntryFailed
 from bciarena.package import Dialect, Package
 from bciarena.plaintext import one_line
@@ -189,10 +189,10 @@ def read_upload(
     warnings = list(_mismatches(said, rulebook))
     target, others = find_target(root, rulebook, named, imports)
     if others:
-        warnings.append(f"{target} plays; passed over: {', '.join(others[:4])} (--entry module:Class names another)")
+        warnings.append(tell("warning.others", target=target, listed=", ".join(others[:4])))
     unknown = sorted(name for name in left if name not in IGNORED and not (root / name.rstrip("/")).exists())
     if unknown:
-        warnings.append(f"left out, as not part of an entry: {', '.join(unknown[:8])}{' ...' * (len(unknown) > 8)}")
+        warnings.append(tell("warning.left", listed=", ".join(unknown[:8]) + " ..." * (len(unknown) > 8)))
     compiled = _compiled_python(root)
     requirements = _requirements(root, said)
     dialect = _dialect(said, target, rulebook)
@@ -207,7 +207,7 @@ def read_upload(
         exact=bool(wanted or compiled),
         requirements=requirements,
         digest="",
-        warnings=tuple(one_line(words, 400) for words in warnings),
+        warnings=tuple(words.changed(lambda text: one_line(text, 400)) for words in warnings),
         unpacked=unpacked,
         contest_python=rulebook.python,
         image=said.image,
@@ -233,15 +233,12 @@ def _dialect(said: Config, target: str, rulebook: Rulebook) -> Dialect:
     return rulebook.dialect if contest or target.rpartition(":")[2] in rulebook.classes else "D"
 
 
-def _mismatches(said: Config, rulebook: Rulebook) -> Iterator[str]:
+def _mismatches(said: Config, rulebook: Rulebook) -> Iterator[Told]:
     if said.challenge and said.challenge not in (rulebook.id, rulebook.name):
-        yield f"its configuration says it was written for {said.challenge}; it is played in {rulebook.id}"
+        yield tell("warning.challenge", its=said.challenge, book=rulebook.id)
     for chunk in said.chunks:
         if chunk != rulebook.packet_n:
-            yield (
-                f"AlgorithmConfig.yml asks for chunk_size {chunk}; {rulebook.id} hands out {rulebook.packet_n} samples "
-                "a packet, whatever the file says"
-            )
+            yield tell("warning.chunk", chunk=chunk, book=rulebook.id, packet=rulebook.packet_n)
 
 
 def _requirements(root: Path, said: Config) -> Path | None:

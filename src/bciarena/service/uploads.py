@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from bciarena.contests import registered as find_rulebook
 from bciarena.entries.interpreters import base_for
 from bciarena.entries.package import open_entry
-from bciarena.entries.telling import Told
+from bciarena.entries.telling import Told, read, tell, written
 from bciarena.errors import BadInput, EntryFailed
 from bciarena.jobs.storage import Storage
 from bciarena.package import Package
@@ -128,7 +128,7 @@ def inspect(path: Path, challenge: str, named: str = "") -> dict[str, Any]:
                 "python": package.python,
                 "compiled": not any(path for path in package.root.rglob("*.py") if not path.is_symlink()),
                 "requirements": package.requirements is not None,
-                "warnings": [_shown(path, words) for words in (*package.warnings, *_absent(package))],
+                "warnings": [written(_shown(path, words)) for words in (*package.warnings, *_absent(package))],
                 "digest": package.digest,
                 **({"entry": named} if named else {}),
                 "unpacked": package.unpacked,
@@ -156,8 +156,14 @@ def _absent(package: Package) -> list[str]:
         if package.exact:
             base_for(package)
     except BadInput as error:
-        return [f"on the machine of this site: {error}"]
+        return [tell("warning.here", why=error.args[0])]
     return []
+
+
+def warnings_of(version: Version, lang: str) -> list[str]:
+    """What was noticed about a package when it was uploaded."""
+    found = [read(words) for words in version.about.get("warnings", [])]
+    return [words.said(lang) if isinstance(words, Told) else words for words in found]
 
 
 def _shown(path: Path, words: str) -> str:

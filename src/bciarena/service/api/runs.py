@@ -81,7 +81,7 @@ def _version(version: Version) -> VersionOut:
         filename=version.filename,
         size=version.size,
         digest=version.package,
-        about=version.about,
+        about=version.about | {"warnings": uploads.warnings_of(version, "en")},
         created_at=version.created_at,
     )
 

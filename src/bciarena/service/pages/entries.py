@@ -28,6 +28,7 @@ def show_entry(entry_id: Id, page: Page = may("enter")) -> HTMLResponse:
         "entry.html",
         entry=entry,
         versions=entry.versions,
+        warnings_of=lambda version: uploads.warnings_of(version, page.lang),
         used={
             row[0] for row in page.session.execute(select(Submission.version_id).where(Submission.version_id.in_(own)))
         },

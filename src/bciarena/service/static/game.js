@@ -76,16 +76,24 @@ function keep(truth) {
 function you(counts) {
   const [yy, yn, ny, nn] = ["yy", "yn", "ny", "nn"].map((key) => counts[key] ?? 0);
   const shares = [[yy + nn, yy + yn + ny + nn], [yy, yy + yn], [ny, ny + nn]];
-  show(el("you"), shares.map(([hits, all]) => [hits, all, all ? hits / all : null, wilson(hits, all)]));
+  show(el("you"), shares.map(([hits, all]) => [hits, all, all ? hits / all : null, jeffreys(hits, all)]));
 }
 
-// Wilson's interval: close to the one the site computes, and needs no tables.
-function wilson(hits, all) {
+// The interval that the site computes, too (Jeffreys): with x = sin² t the posterior is sin^2hits · cos^2misses, summed here.
+function jeffreys(hits, all) {
   if (!all) return null;
-  const [z, p] = [1.96, hits / all];
-  const middle = (p + (z * z) / (2 * all)) / (1 + (z * z) / all);
-  const half = (z * Math.sqrt((p * (1 - p)) / all + (z * z) / (4 * all * all))) / (1 + (z * z) / all);
-  return [Math.max(0, middle - half), Math.min(1, middle + half)];
+  const steps = 4000;
+  const angle = (k) => (((k + 0.5) / steps) * Math.PI) / 2;
+  const log = (count, x) => (count ? 2 * count * Math.log(x) : 0);
+  const logs = Array.from({ length: steps }, (_, k) => log(hits, Math.sin(angle(k))) + log(all - hits, Math.cos(angle(k))));
+  const most = Math.max(...logs);
+  const mass = logs.map((one) => Math.exp(one - most));
+  const whole = mass.reduce((sum, one) => sum + one, 0);
+  const at = (share) => {
+    let sum = 0;
+    return Math.sin(angle(mass.findIndex((one) => (sum += one) >= share * whole))) ** 2;
+  };
+  return [hits ? at(0.025) : 0, hits < all ? at(0.975) : 1];
 }
 
 function show(row, shares) {
