@@ -177,6 +177,11 @@ def test_an_interrupted_backup_spoils_nothing(site: Town, tmp_path: Path, capsys
     assert cli.main(["backup", str(tmp_path / "fresh"), *site.options, "--dry-run", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["files"] > 0
     assert not (tmp_path / "fresh").exists()
+    other = ["--database", "postgresql://nobody@127.0.0.1:9/none"]
+    for words in ([], ["--dry-run"]):  # before anything is written
+        assert cli.main(["restore", str(file), "--home", str(tmp_path / "new"), *other, *words]) == 2
+        assert "the backup is of sqlite" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
     assert cli.main(["restore", str(file), "--home", str(tmp_path / "new"), "--dry-run"]) == 0
     assert not (tmp_path / "new").exists()
     assert cli.main(["restore", str(file), "--home", str(tmp_path / "new")]) == 0

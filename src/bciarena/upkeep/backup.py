@@ -213,6 +213,7 @@ def restore(
         index = archive.index(moment)
         if index["format"] != FORMAT:
             raise BadInput(f"{path}: is of a newer bciarena ({index['bciarena']}); use that one")
+        dumps.refuse_other_kind(index["database"], places.database)
         if not dumps.is_free(places.database):
             raise BadInput(f"database {db.shown(places.database)}: is there already; a site is restored to a new place")
         if dry_run:

@@ -29,11 +29,15 @@ def dump(engine: sa.Engine, target: Path) -> None:
         copy.close()
 
 
+def refuse_other_kind(kind: str, url: str) -> None:
+    """A dump of one kind of database makes none of another."""
+    if sa.make_url(url).get_backend_name() != kind:
+        raise BadInput(f"{db.shown(url)}: the backup is of {kind}; give a database of that kind with --database")
+
+
 def load(source: Path, kind: str, url: str) -> None:
-    """Make a database from a dump, at a URL where there is none yet."""
+    """Make a database from a dump of its kind, at a URL where there is none yet."""
     target = sa.make_url(url)
-    if target.get_backend_name() != kind:
-        raise BadInput(f"{db.shown(target)}: the backup is of {kind}; give a database of that kind with --database")
     if kind == "postgresql":
         _call("pg_restore", target, "--no-owner", "--exit-on-error", "--single-transaction", str(source))
         return
