@@ -23,7 +23,7 @@ OUTSIDE = [
     for path in sorted(SRC.rglob("*"))
     if path.suffix in {".py", ".js", ".html", ".toml", ".yml", ".css", ".json"}
     and not any((HERE / name) in path.parents for name in CONTESTS)
-    and "__pycache__" not in path.parts
+    and not {"__pycache__", "handbook"} & set(path.parts)  # the handbook: built from docs/, not of the sources
 ]
 
 

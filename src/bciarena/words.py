@@ -2,7 +2,7 @@
 
 The site, run pages, the lab, the simulator's quality page and every contest keep theirs this way. Lines of the command
 line are written in English where they arise and are put into the reader's language when they are shown (`shown`), by
-the catalogue messages.zh.toml.
+the catalogue messages.zh.toml (and a contest's own, in its folder).
 """
 
 from __future__ import annotations
@@ -100,12 +100,20 @@ def shown(text: str, language: str | None = None) -> str:
     return "\n".join(_translated(line, language) for line in str(text).split("\n"))
 
 
+def catalogues(language: str) -> list[Path]:
+    """The package's sentences, and those of contests in their own folders."""
+    here, name = Path(__file__).parent, f"messages.{language}.toml"
+    return [here / name, *sorted(here.glob(f"contests/*/{name}"))]
+
+
+def _read(path: Path) -> dict[str, dict[str, str]]:
+    return tomllib.loads(path.read_text("utf-8"))
+
+
 @cache
 def _catalogue(language: str) -> list[tuple[re.Pattern[str], str]]:
     """Sentences as patterns, the most particular first. ``{0}`` stands for whatever is filled in."""
-    path = Path(__file__).with_name(f"messages.{language}.toml")
-    tables = tomllib.loads(path.read_text("utf-8"))
-    pairs = [pair for table in tables.values() for pair in table.items()]
+    pairs = [pair for path in catalogues(language) for table in _read(path).values() for pair in table.items()]
     pairs.sort(key=lambda pair: (not pair[0].endswith(": "), -len(re.sub(r"\{\d+\}", "", pair[0]))))
     return [(_pattern(english), other) for english, other in pairs]
 

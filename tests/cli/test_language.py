@@ -12,10 +12,14 @@ import pytest
 
 import bciarena
 from bciarena.cli import main
-from bciarena.words import reader_language, shown
+from bciarena.words import catalogues, reader_language, shown
 
 SRC = Path(bciarena.__file__).parent
-CATALOGUE = tomllib.loads((SRC / "messages.zh.toml").read_text("utf-8"))
+CATALOGUE = {
+    (path.parent.name, table): sentences
+    for path in catalogues("zh")
+    for table, sentences in tomllib.loads(path.read_text("utf-8")).items()
+}
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 RAISED = {"BadInput", "EntryFailed"}
 ROOMS = (
@@ -91,7 +95,7 @@ def test_no_line_of_the_catalogue_is_stale() -> None:
     system = {"Permission denied", "No space left on device", "Address already in use", "Not a directory",
               "Is a directory", "Read-only file system"}  # fmt: skip
     stale = []
-    for table, sentences in CATALOGUE.items():
+    for (_, table), sentences in CATALOGUE.items():
         for english in sentences if table != "composed" else ():
             longest = max(re.split(r"\{\d+\}", english), key=len).strip()
             if longest not in whole and english not in system and not by_others.match(english):
