@@ -12,7 +12,12 @@ from bciarena.writing import wanted_file, wanted_folder, whole_file, whole_folde
 SRC = Path(__file__).resolve().parents[1] / "src" / "bciarena"
 ONCE = {
     'environ.get("XDG_CACHE_HOME': {"places.py"},
-    "from rich.progress import": {"bars.py", "demo.py", "contests/speller/fit.py"},  # demo names its type, fit tracks
+    "from rich.progress import": {  # demo names its type; the speller's own commands track
+        "bars.py",
+        "demo.py",
+        "contests/speller/fit.py",
+        "contests/speller/rest.py",
+    },
     "PR_SET_PDEATHSIG =": {"processes.py"},
     "os.getpid()}.part": {"writing.py"},
     '"ledger.jsonl"': {"runs/folder.py", "runs/schema.py"},

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -281,19 +279,3 @@ def test_too_little_rest_is_refused(tmp_path: Path, capsys) -> None:
     source = resting(tmp_path / "rest", 1, seconds=10, rate=250)
     assert main(["release", str(source), "--challenge", "liveness", "--out", str(tmp_path / "out")]) == 2
     assert "20 s are needed" in capsys.readouterr().err
-
-
-def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch, capsys) -> None:
-    """Every command of docs/release.md, as printed, on a smaller recording."""
-    page = Path(__file__).resolve().parents[2] / "docs" / "release.md"
-    lines = re.search(r"```bash\n(.*?)```", page.read_text("utf-8"), re.S)[1].splitlines()
-    made, *rest = [shlex.split(line.removeprefix("arena ")) for line in lines]
-    assert made[:2] == ["simulate", "imagery"]
-    assert made[made.index("--blocks") + 1] == "5"
-    monkeypatch.chdir(tmp_path)
-    write(short(noise_set("imagery", "train", 1, 5)), tmp_path / "raw")
-    for words in rest[:2]:
-        assert main(words) == 0, words
-    assert rest[2][0] == "run"
-    assert (tmp_path / rest[2][rest[2].index("--data") + 1]).is_dir()
-    assert "Passed" in capsys.readouterr().out

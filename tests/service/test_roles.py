@@ -209,7 +209,8 @@ def test_no_address_is_left_out(sqlite_town):
     known = {("GET", _shape(path)) for path in SEEN} | {("POST", _shape(path)) for path in DONE}
     known |= {("GET", _shape(f"/api/v1{path}")) for path in CALLED}
     known |= {(call.split()[0], _shape(f"/api/v1{call.split()[1]}")) for call in ASKED}
-    elsewhere = {  # tested in test_flow, test_security and test_accounts
+    elsewhere = {  # tested in test_flow, test_security, test_accounts and test_handbook
+        ("GET", "/docs"), ("GET", "/docs/"), ("GET", "/docs/{}"),
         ("POST", "/teams/{}/dissolve"),
         ("POST", "/join/{}"), ("POST", "/logout"), ("GET", "/language/{}"), ("POST", "/account/tokens"),
         ("POST", "/account/password"), ("POST", "/login"), ("POST", "/signup"), ("POST", "/teams"),

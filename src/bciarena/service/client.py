@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bciarena.errors import BadInput
+from bciarena.plaintext import one_line
 
 PIECE = 1 << 18
 
@@ -77,7 +78,7 @@ class Client:
     def call(self, method: str, path: str, **more: Any) -> Any:
         """One call; the JSON of its answer."""
         try:
-            return self._answer(method, path, **more).json()
+            return _lines(self._answer(method, path, **more).json())
         except ValueError:
             raise BadInput(f"{self.site}: does not answer like an arena site; is the address right?") from None
 
@@ -93,6 +94,15 @@ class Client:
         headers = {"content-type": "application/octet-stream", "content-length": str(path.stat().st_size)}
         query = {"filename": path.name}
         return dict(self.call("PUT", f"/entries/{entry}/versions", params=query, content=pieces(), headers=headers))
+
+
+def _lines(value: Any, key: str = "") -> Any:
+    """An answer whose texts are one line each, so that none can pass for a line of ours; reasons keep theirs."""
+    if isinstance(value, dict):
+        return {name: _lines(one, name) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_lines(one, key) for one in value]
+    return one_line(value) if isinstance(value, str) and key != "reason" else value
 
 
 def pick(found: list[dict[str, Any]], name: str | None, what: str, key: str = "name") -> dict[str, Any]:

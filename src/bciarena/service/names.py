@@ -28,7 +28,7 @@ LOOK_LATIN = frozenset(
 INVISIBLE = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f")
 """Letters and signs that show nothing, although Unicode calls them printable."""
 
-ALIKE = str.maketrans({"i": "l", "1": "l", "|": "l", "!": "l", "0": "o", "m": "rn", "w": "vv"})
+ALIKE = str.maketrans({"i": "l", "ı": "l", "1": "l", "|": "l", "!": "l", "0": "o", "m": "rn", "w": "vv"})
 """Plain letters and digits that are drawn alike in one case or the other: I is i and looks like l."""
 
 
@@ -44,7 +44,7 @@ def folded(name: str) -> str:
 
 def skeleton(name: str) -> str:
     """What is left of a name at a glance: names with the same skeleton are the same to a reader."""
-    return folded(name).translate(ALIKE)
+    return folded(name).rstrip(".·'_-").translate(ALIKE)
 
 
 def misleads(name: str) -> bool:
