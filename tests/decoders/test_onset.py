@@ -19,6 +19,8 @@ def test_posterior_is_bayes_rule_written_out():
     pool = OnsetPool(cold_odds=-3.0)
     z = scores(7, 6.0)
     ours, _ = key_posterior(pool.log_odds(z, SHARES, np.nan))
+    # Windows of 1, 2 and 4 s: onsets nearest to each, as shares of all.
+    stands_for = np.array([0.25, 0.375, 0.5]) / 1.125
     mass = np.zeros(41)
     mass[40] = 1.0
     for w, share in enumerate(SHARES):
@@ -29,7 +31,7 @@ def test_posterior_is_bayes_rule_written_out():
             signal = np.exp(-0.5 * (min(x - mean, 0) / deviation) ** 2) / deviation
             tail = np.exp(-0.5 * pool.knee**2) * np.exp(-pool.tail * (x - pool.knee))
             noise = np.exp(-0.5 * x**2) if x < pool.knee else tail
-            mass[k] += np.exp(-3.0) / 120 * signal / noise
+            mass[k] += np.exp(-3.0) / 40 * stands_for[w] * signal / noise
     np.testing.assert_allclose(ours, mass / mass.sum(), atol=1e-12)
 
 
@@ -38,6 +40,15 @@ def test_what_is_likely_depends_on_the_person():
     z = scores(7, 6.0)
     weak, strong = (key_posterior(pool.log_odds(z, SHARES, usual))[0] for usual in (12.0, 60.0))
     assert weak[7] > 0.5 > strong[7]
+
+
+def test_a_flicker_that_the_template_misses_is_still_seen():
+    pool = OnsetPool()
+    missed, seen = scores(seed=1), scores(7, 14.0)
+    assert key_posterior(pool.log_odds(missed, SHARES, 20.0, missed))[0][40] > 0.8
+    assert key_posterior(pool.log_odds(missed, SHARES, 20.0, seen))[0][7] > 0.8
+    grown = pool.log_odds(missed, SHARES, 20.0, seen, 10**9)
+    np.testing.assert_allclose(grown, pool.log_odds(missed, SHARES, 20.0), rtol=1e-9)
 
 
 def test_noise_is_idle():

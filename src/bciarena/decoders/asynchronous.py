@@ -7,10 +7,10 @@ No trigger, no calibration. For windows of 0.6 to 4 s that end now::
                          ▲                                     └─► 4 s windows that leave no doubt ─┐
                          └──────────────────────────────────────────────────────────────────────────┘
 
-The template is used once a few trials were beyond doubt; it is learnt from whole trials, after the answer was given,
-so a wrong early answer teaches nothing wrong. Trials that were in doubt are looked at again when the template has
-grown; its noise is learnt from all of the stream. Posterior and thresholds are fitted by
-:mod:`bciarena.contests.speller.fit` and stored in ``asynchronous.json``.
+The template is used once a few trials were beyond doubt, and until it has grown correlation alone is heard beside
+it. It is learnt from whole trials, after the answer was given, so a wrong early answer teaches nothing wrong. Trials
+that were in doubt are looked at again when the template has grown; its noise is learnt from all of the stream.
+Posterior and thresholds are fitted by :mod:`bciarena.contests.speller.fit` and stored in ``asynchronous.json``.
 """
 
 from __future__ import annotations
@@ -206,7 +206,9 @@ class AsynchronousSpeller:
         scores = self.scores()
         if len(scores) == len(s.windows):
             self._consider(*_lead(scores[-1]), now)
-        return self.decision.step(now, self.pool.log_odds(scores, self._shares[: len(scores)], self.usual()))
+        shares, trials = self._shares[: len(scores)], self.template.trials
+        odds = self.pool.log_odds(scores, shares, self.usual(), self._correlation, trials)
+        return self.decision.step(now, odds)
 
     def gains(self) -> Array:
         """How much more likely the data are with each key's references than without, (windows, bands, K)."""

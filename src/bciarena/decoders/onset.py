@@ -30,8 +30,12 @@ class OnsetPool:
     - attended since the window's beginning: normal around a level that grows with the window as a power of its
       length; above the level all scores count the same.
 
-    The level is the person's own once it is known (`usual`, what their whole trials scored), else a wide guess. Keys
-    and windows compete in one softmax against idle, so a neighbouring key that leaks, and a window that begins too
+    The level is the person's own once it is known (`usual`, what their whole trials scored), else a wide guess. A
+    template learnt from few trials can be worse than none: the same flicker is then looked for in the scores without
+    it too, and the likelihoods are mixed, so that whichever sees it is heard.
+
+    A window stands for all onsets nearer to it than to the others, so long ones are likelier before anything is seen.
+    Keys and windows compete in one softmax against idle: a neighbouring key that leaks, and a window that begins too
     early or too late, lose to the one that fits.
 
     Parameters
@@ -48,6 +52,10 @@ class OnsetPool:
         Where the exponential tail begins, in those deviations, and its rate.
     cold_odds, warm_odds : float
         Log odds of flicker to idle before anything is seen.
+    alone, fade : float
+        Log odds that a flicker of somebody known shows in the scores without the template rather than in those with it,
+        when ten trials were learnt; they fall by `fade` times the logarithm of the trials. Like `cold_odds` they are
+        chosen by false alarms and score: of a weak person's first trials likelihood sees too few.
     """
 
     growth: float = 0.65
@@ -61,8 +69,17 @@ class OnsetPool:
     tail: float = 2.0
     cold_odds: float = -5.0
     warm_odds: float = -2.0
+    alone: float = -4.5
+    fade: float = 4.0
 
-    def log_odds(self, scores: ArrayLike, shares: ArrayLike, usual: ArrayLike) -> Floats:
+    def log_odds(
+        self,
+        scores: ArrayLike,
+        shares: ArrayLike,
+        usual: ArrayLike,
+        untaught: ArrayLike | None = None,
+        taught: ArrayLike = 10.0,
+    ) -> Floats:
         """Log odds against idle of every window and key.
 
         Parameters
@@ -72,19 +89,36 @@ class OnsetPool:
             Window lengths as shares of a whole trial.
         usual : array, shape (...)
             Median score of the person's whole trials; NaN: not known yet.
+        untaught : array, shape (..., windows, keys), optional
+            Scores without the person's template; None: they are not looked at.
+        taught : array, shape (...)
+            Trials that the template was learnt from.
         """
-        z = np.asarray(scores, dtype=float)
+        z, lengths = np.asarray(scores, dtype=float), np.asarray(shares, dtype=float)
         usual = np.asarray(usual, dtype=float)[..., None, None]
         cold = np.isnan(usual)
-        noise = np.where(cold, self.noise, self.warm_noise)
-        whole = np.where(cold, self.cold_level, self.level * usual) / noise
-        mean = whole * (np.asarray(shares, dtype=float) ** self.growth)[:, None]
-        deviation = np.sqrt(1 + (np.where(cold, self.cold_spread, self.spread) * mean) ** 2)
-        z = z / noise
+        growth = (lengths**self.growth)[:, None]
+        stands_for = np.gradient(lengths) if len(lengths) > 1 else np.ones(1)
+        prior = np.log(stands_for / stands_for.sum())[:, None] - np.log(z.shape[-1])
+        guess = z if untaught is None else np.asarray(untaught, dtype=float)
+        first = self._ratio(guess / self.noise, self.cold_level / self.noise * growth, self.cold_spread)
+        if cold.all():
+            return np.asarray(first + self.cold_odds + prior)
+        level = self.level * np.where(cold, 1.0, usual) / self.warm_noise
+        later = self._ratio(z / self.warm_noise, level * growth, self.spread)
+        if untaught is not None:
+            trials = np.maximum(np.asarray(taught, dtype=float), 1.0)[..., None, None]
+            alone = self.alone - self.fade * np.log(trials / 10)
+            with np.errstate(invalid="ignore"):  # NaN: a window that does not fit yet
+                later = np.logaddexp(later, first + alone) - np.logaddexp(0, alone)
+        return np.asarray(np.where(cold, first + self.cold_odds, later + self.warm_odds) + prior)
+
+    def _ratio(self, z: Floats, mean: Floats, spread: float) -> Floats:
+        """Log likelihood of attended to unattended."""
+        deviation = np.sqrt(1 + (spread * mean) ** 2)
         attended = -0.5 * (np.minimum(z - mean, 0) / deviation) ** 2 - np.log(deviation)
         unattended = np.where(z < self.knee, -0.5 * z**2, self.tail * (self.knee - z) - 0.5 * self.knee**2)
-        prior = np.where(cold, self.cold_odds, self.warm_odds) - np.log(z.shape[-1] * z.shape[-2])
-        return np.asarray(attended - unattended + prior)
+        return np.asarray(attended - unattended)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers for JSON."""

@@ -27,7 +27,7 @@ def trace(person, keys, height, seed=0):
             inside = np.clip(end - np.maximum(now[:, None] - WINDOWS, start + 4), 0, None)
             scores[:, :, key] += height * inside / 100 / np.sqrt(WINDOWS / 100)
     usual = np.full(len(now), 2.0 * height if height else np.nan)
-    return Trace(person, now, scores, usual, starts, np.array(keys), int(now[-1]))
+    return Trace(person, now, scores, scores / 2, usual, np.full(len(now), 20), starts, np.array(keys), int(now[-1]))
 
 
 def people():

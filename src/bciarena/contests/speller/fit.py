@@ -47,7 +47,7 @@ BOUNDS = {
     "cold_odds": (-12, 2),
     "warm_odds": (-12, 4),
 }
-STARTS = (0.9, 0.95, 0.98, 0.99)
+STARTS = (0.9, 0.92, 0.95, 0.98, 0.99)
 ENDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 # Somebody who has shown no flicker yet may be at rest throughout: false alarms set these odds, not the likelihood.
 COLD_ODDS = (-4.0, -5.0, -6.0, -7.0)
@@ -67,10 +67,10 @@ class Trace:
     person : str
     now : array (steps,)
         Packets handed out.
-    scores : array (steps, windows, keys)
-        NaN where a window is longer than the block so far.
-    usual : array (steps,)
-        See :meth:`AsynchronousSpeller.usual`.
+    scores, untaught : array (steps, windows, keys)
+        With and without the template; NaN where a window is longer than the block so far.
+    usual, taught : array (steps,)
+        See :meth:`AsynchronousSpeller.usual`; trials learnt so far.
     starts, truth : array (trials,)
         Packets handed out when each trial begins to count, and its key; -1: idle.
     packets : int
@@ -80,7 +80,9 @@ class Trace:
     person: str
     now: Ints
     scores: Floats
+    untaught: Floats
     usual: Floats
+    taught: Ints
     starts: Ints
     truth: Ints
     packets: int
@@ -92,14 +94,15 @@ class Listener(AsynchronousSpeller):
     def new_block(self) -> None:
         """Begin a new record."""
         super().new_block()
-        self.seen: list[tuple[int, Floats, float]] = []
+        self.seen: list[tuple[int, Floats, Floats, float, int]] = []
 
     def scores(self) -> Floats:
         """The speller's scores, which are recorded."""
         rows = super().scores()
-        whole = np.full((len(self.settings.windows), KEYS), np.nan)
-        whole[: len(rows)] = rows.reshape(-1, KEYS)
-        self.seen.append((self.cca.packets, whole, self.usual()))
+        whole = np.full((2, len(self.settings.windows), KEYS), np.nan)
+        whole[0, : len(rows)] = rows.reshape(-1, KEYS)
+        whole[1, : len(rows)] = self._correlation.reshape(-1, KEYS)
+        self.seen.append((self.cca.packets, whole[0], whole[1], self.usual(), self.template.trials))
         return rows
 
 
@@ -144,13 +147,15 @@ def listen(people: Sequence[tuple[str, Sequence[Block]]], name: str) -> list[Tra
                     speller.begin()
                 speller.push(data[:, at : at + PACKET_N])
             onset = np.flatnonzero(((codes >= 1) & (codes <= KEYS)) | ((codes >= 101) & (codes <= 141)))
-            now, scores, usual = zip(*speller.seen, strict=True)
+            now, scores, untaught, usual, taught = zip(*speller.seen, strict=True)
             traces.append(
                 Trace(
                     f"{name}/{person}",
                     np.array(now),
                     np.array(scores),
+                    np.array(untaught),
                     np.array(usual),
+                    np.array(taught),
                     onset // PACKET_N + 1,
                     np.where(codes[onset] <= KEYS, codes[onset] - 1, -1).astype(int),
                     data.shape[1] // PACKET_N,
@@ -180,7 +185,9 @@ def fit_pool(traces: Sequence[Trace], settings: Settings, every: int = 12) -> On
     """
     picked = [np.flatnonzero(labels(t, settings) >= 0)[::every] for t in traces]
     scores = np.concatenate([t.scores[p] for t, p in zip(traces, picked, strict=True)])
+    untaught = np.concatenate([t.untaught[p] for t, p in zip(traces, picked, strict=True)])
     usual = np.concatenate([t.usual[p] for t, p in zip(traces, picked, strict=True)])
+    taught = np.concatenate([t.taught[p] for t, p in zip(traces, picked, strict=True)])
     truth = np.concatenate([labels(t, settings)[p] for t, p in zip(traces, picked, strict=True)])
     block = np.repeat(np.arange(len(traces)), [len(p) for p in picked])
     shares = np.array(settings.windows) / settings.windows[-1]
@@ -192,7 +199,7 @@ def fit_pool(traces: Sequence[Trace], settings: Settings, every: int = 12) -> On
     start = OnsetPool()
 
     def loss(values: Floats) -> float:
-        odds = start.moved(list(BOUNDS), values).log_odds(scores, shares, usual)
+        odds = start.moved(list(BOUNDS), values).log_odds(scores, shares, usual, untaught, taught)
         everything = np.logaddexp(0, np.logaddexp.reduce(odds.reshape(len(odds), -1), axis=1))
         own = np.zeros(len(odds))
         own[attended] = np.logaddexp.reduce(odds[attended, :, truth[attended]], axis=1)
@@ -253,7 +260,7 @@ def choose_policy(traces: Sequence[Trace], pool: OnsetPool, settings: Settings) 
 def evidence(traces: Sequence[Trace], pool: OnsetPool, settings: Settings) -> list[Floats]:
     """Log odds of every block."""
     shares = np.array(settings.windows) / settings.windows[-1]
-    return [pool.log_odds(t.scores, shares, t.usual) for t in traces]
+    return [pool.log_odds(t.scores, shares, t.usual, t.untaught, t.taught) for t in traces]
 
 
 def play(
