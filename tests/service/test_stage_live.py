@@ -56,7 +56,7 @@ def test_a_team_plays_live(town, tmp_path, page, browser):
                 time.sleep(0.3)
             page.goto(f"http://127.0.0.1:{port}/stage")
             until(projector, "document.getElementById('place').textContent === '现场'", 120)
-            until(projector, "document.querySelector('.answer.right')", 120)
+            until(projector, "Number(document.getElementById('trial').textContent) > 0", 120)
             shot(projector, "stage-live-zh", whole=False)
             assert projector.locator("#who").inner_text() == "Alpha"
             told, end = {}, time.monotonic() + 240
@@ -69,8 +69,9 @@ def test_a_team_plays_live(town, tmp_path, page, browser):
             playing.kill()
     settled(town)
     score = json.loads(olga.get(f"/runs/{run}/score.json").text)
-    assert score["score"] > 0
-    assert told["trials"] == len(score["trials"])
+    played = [one for one in score["trials"] if one["status"] != "invalid"]
+    assert told["trials"] == len(played) == 2
+    assert told["right"] == sum(one["correct"] for one in played)  # how many depends on how busy the machine is
     assert told["score"] == pytest.approx(score["score"], rel=0.05)  # to within a packet or two a trial
     assert visitor.get(f"{STAGE}/state").json()["live"] is None
     olga.post(CONTROLS, {"act": "next"})
