@@ -82,12 +82,12 @@ test-fast: setup-dev
 	@$(BIN)/python -m pytest -q -n auto $(FAST)
 
 # Lines that the tests run, by room, and the files below 70 %; TESTS="$(FAST)" or some files for a part of it. Python 3.12
-# and newer measure with sys.monitoring, which costs least. A test may fail meanwhile (it is slower): the table is printed.
+# and newer measure with sys.monitoring, which costs least. One process: of several, one was seen to lose what it had measured.
 TESTS ?= tests -m "not realtime"
 coverage: setup-dev
 	@rm -f .coverage .coverage.*
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then export COVERAGE_CORE=sysmon; fi; \
-	$(BIN)/python -m coverage run -m pytest -q -n $(JOBS) --dist loadfile $(TESTS); ended=$$?; \
+	$(BIN)/python -m coverage run -m pytest -q $(TESTS); ended=$$?; \
 	$(BIN)/python -m coverage combine -q && $(BIN)/python scripts/covered.py && exit $$ended
 
 lint: setup-dev
