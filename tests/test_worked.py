@@ -38,6 +38,8 @@ LAST = {
     "explain/statistics.md": "power",
 }
 """What the last command of the page's examples says."""
+LIVE = {"start/lab.md", "howto/headset.md"}
+"""A simulated headset sends in real time there, and a busy machine would not be called fit."""
 
 
 def free_port():
@@ -67,7 +69,7 @@ def beside(line, log):
 
 @pytest.mark.usefixtures("forgetful")
 @pytest.mark.filterwarnings("ignore")  # of the libraries that an example uses
-@pytest.mark.parametrize("page", LAST)
+@pytest.mark.parametrize("page", [pytest.param(one, marks=pytest.mark.realtime if one in LIVE else ()) for one in LAST])
 def test_the_example_runs(page, tmp_path, monkeypatch, capfd):
     text = (DOCS / page).read_text("utf-8").replace("--port 8000", f"--port {free_port()}")
     monkeypatch.chdir(tmp_path)
