@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from bciarena.bench.parts import wait_for
 from bciarena.contests import rulebook
 from bciarena.contests.rehab.brain import finish
 from bciarena.errors import BadInput
@@ -130,6 +131,7 @@ class Headset:
         info.set_channel_units(units)
         self.outlet, self.codes = self.lsl.StreamOutlet(info, max_buffered=60), CodesOut(name)
         self.begin_s = self.lsl.local_clock() - 60  # in the past: nobody waits for them
+        self.sent = 0
 
     def push(self, eeg, first_s):
         for k in range(0, eeg.shape[1], 50):
@@ -139,10 +141,13 @@ class Headset:
 
     def code(self, code, at_s):
         self.codes.push(code, self.begin_s + at_s)
+        self.sent += 1
 
     def recorded(self, folder, source, samples):
         recorder = Recorder(folder, self.book, tell=lambda text: None)
         source.mark = recorder.mark
+        # samples of the past are not held back for codes, which come on a line of their own
+        wait_for(lambda: source._marks.samples_available >= self.sent, 20, "the codes have come")
         until = time.monotonic() + 20
         while recorder.samples < samples and time.monotonic() < until:
             recorder.add(*source.read())
