@@ -25,6 +25,7 @@ from bciarena.errors import Fault
 from bciarena.recording import write_contest
 from bciarena.recording.model import Block, Recording, Subject
 from bciarena.runs import RunFolder
+from bciarena.wire import page
 
 PACKETS = 20_000
 SHAPES = {(len(book.channels), book.packet_n): book.name for book in reversed(RULEBOOKS.values())}
@@ -231,16 +232,18 @@ def first_packet(folder: Path, times: int = 7) -> dict[str, Any]:
 def parallel(folder: Path) -> dict[str, Any]:
     """Eight matches at once, each with a referee process of its own, beside the same eight one after another.
 
-    Counted is the time between first and last packets alone: at once, all begin at the same moment.
+    Counted is the time between first and last packets alone: at once, all begin at the same moment. The eight also play
+    without polling at all: where they are slower than that, polling has cost them something.
     """
     script = (
-        "import sys; from pathlib import Path; import bciarena.bench.box as b;"
+        "import sys; from pathlib import Path; import bciarena.bench.box as b; from bciarena.wire import page;"
+        "page.SPIN = int(sys.argv[2]);"
         f"f = Path({str(folder)!r}); n = b.sample().name; r = b.recording_of(n, {PACKETS});"
         "b.play(n, 'Paced', r, f, f / ('run' + sys.argv[1]))"
     )
 
-    def start(number: int) -> subprocess.Popen[bytes]:
-        return subprocess.Popen([sys.executable, "-c", script, str(number)])
+    def start(number: int, polls: int = page.SPIN) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", script, str(number), str(polls)])
 
     def times(number: int) -> tuple[float, float]:
         first, last = json.loads(b"".join(piece.raw for piece in RunFolder(folder / f"run{number}").printed()))
@@ -257,15 +260,21 @@ def parallel(folder: Path) -> dict[str, Any]:
         ended([start(number)])
         first, last = times(number)
         alone_s += last - first
-    (folder / "at.txt").write_text(str(time.monotonic() + READY_S))
-    ended([start(number) for number in range(MATCHES)])
-    spans = [times(number) for number in range(MATCHES)]
-    together_s = max(last for _, last in spans) - min(first for first, _ in spans)
+
+    def at_once(polls: int) -> float:
+        (folder / "at.txt").write_text(str(time.monotonic() + READY_S))
+        ended([start(number, polls) for number in range(MATCHES)])
+        spans = [times(number) for number in range(MATCHES)]
+        return max(last for _, last in spans) - min(first for first, _ in spans)
+
+    together_s, unpolled_s = at_once(page.SPIN), at_once(0)
     return {
         "measure": f"{MATCHES} matches at once on {len(os.sched_getaffinity(0))} cores, 65x10",
         "packets_per_s": MATCHES * PACKETS / together_s,
         "one_after_another_packets_per_s": MATCHES * PACKETS / alone_s,
+        "never_polling_packets_per_s": MATCHES * PACKETS / unpolled_s,
         "kept": alone_s / together_s,
+        "over_never_polling": unpolled_s / together_s,
     }
 
 
