@@ -547,6 +547,18 @@ def test_what_an_entry_says_of_hidden_recordings_can_be_kept_from_its_team(sqlit
     team, entry = team_with_entry(ann)
     version = upload(ann, entry, packed(tmp_path / "p", SPEAKS))
     run = ann.api("POST", "/submissions", json={"version_id": version, "contest": "spring"}).json()["id"]
+    while_it_runs = [f"/runs/{run}", f"/runs/{run}/state", f"/teams/{team}", f"/entries/{entry}"]
+    halfway = {"packets": 371, "total_packets": 742, "reports": 7654321}
+    with town.site.session(writes=True) as session:
+        session.execute(update(Job).values(state="leased", leased_until=time.time() + 60, progress=halfway))
+        session.commit()
+    for person, sees in ((ann, output == "shown"), (olga, True)):
+        answers = [person.get(path) for path in while_it_runs]
+        assert {answer.status_code for answer in answers} <= {200} | ({404} if person is olga else set())
+        assert any("7654321" in answer.text for answer in answers) is sees
+    with town.site.session(writes=True) as session:
+        session.execute(update(Job).values(state="queued", leased_until=None, progress=None))
+        session.commit()
     town.play()
     pages = [
         f"/runs/{run}",

@@ -27,7 +27,7 @@ def status_words(t: Say, status: Status) -> str:
         return f"{words} · {t(f'words.waits_{status.waits}')}" if status.waits else words
     if status.state == "faulted":
         return t("words.faulted", n=status.faults)
-    if status.state == "running":
+    if status.state == "running" and status.progress:  # hidden where it tells something of hidden recordings
         at = status.progress
         return t(
             "words.running",
