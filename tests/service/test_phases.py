@@ -523,10 +523,13 @@ def train(data, out):
 """
 
 
-def test_an_entry_cannot_tell_what_it_has_learnt_by_failing_to_load(sqlite_town, tmp_path):
+@pytest.mark.parametrize("truth", ["hidden", "public"])
+def test_an_entry_cannot_tell_what_it_has_learnt_by_failing_to_load(sqlite_town, tmp_path, truth):
+    """Nor where it is played on public recordings: those it learnt from are not."""
     town = sqlite_town
     write_imagery(town.settings.home / "data" / "olga" / "hiddenset", subjects=1, blocks=1)
-    season(town, {"name": "preliminary", "calibration": {"mode": "labelled", "sets": {"cali_A": "olga/hiddenset"}}})
+    learns = {"mode": "labelled", "sets": {"cali_A": "olga/hiddenset"}}
+    season(town, {"name": "preliminary", "truth": truth, "calibration": learns})
     ann, olga = town.person("ann"), town.person("olga")
     _, entry = team_with_entry(ann)
     version = upload(ann, entry, packed(tmp_path / "p", LEAKS, train=LEARNS))
@@ -536,6 +539,8 @@ def test_an_entry_cannot_tell_what_it_has_learnt_by_failing_to_load(sqlite_town,
     seen = ann.api("GET", f"/submissions/{run}").json()
     assert (seen["verdict"], seen["reason"]) == ("import_error", "")
     assert "told at loading" not in ann.get(f"/runs/{run}").text
+    for path in (f"/runs/{run}/logs/stderr.txt", f"/runs/{run}/ledger", f"/runs/{run}/report", f"/runs/{run}/score.json"):
+        assert ann.get(path).status_code in (403, 404), path
 
 
 @pytest.mark.parametrize("output", ["hidden", "shown"])

@@ -279,8 +279,12 @@ def readable_submission(asker: Asker, submission_id: int) -> Submission:
 
 
 def sees_truth(account: Account | None, submission: Submission) -> bool:
-    """Whether per-trial marks may be shown: always to the organiser, to contestants only where the data is public."""
-    return not submission.phase.hidden_data or may_manage(account, submission.phase.contest)
+    """Whether per-trial marks may be shown: always to the organiser, to contestants only where the data is public.
+
+    Nor where the entry has learnt from sets that are given to nobody: by its answers it could speak of those.
+    """
+    secret = submission.phase.hidden_data or bool(terms_of(submission.phase).calibration.sets)
+    return not secret or may_manage(account, submission.phase.contest)
 
 
 def sees_output(account: Account | None, submission: Submission) -> bool:
