@@ -179,7 +179,7 @@ def _make_contests(session: Session, owner: Account, site: Site, step: _Steps) -
             contests.create(session, owner, parse({**values, **words}, "demo"), None)
         done()
     for phase in contests.unprepared(session):
-        contests.prepare(session, site.storage, phase)
+        contests.prepare(session, site.storage, site.settings.secret, phase)
     for hosted in contests.all_contests(session):
         for phase in hosted.phases:
             if "trouble" in phase.data_about:

@@ -23,7 +23,10 @@ from bciarena.contests import CONTESTS, RULEBOOKS
 from bciarena.database import db
 from bciarena.errors import BadInput
 from bciarena.jobs.model import Job
+from bciarena.recording import open_recording
+from bciarena.recording.folder import KEY
 from bciarena.report.statistics import score_ends
+from bciarena.runs.scoring import rescore
 from bciarena.service import accounts, contests, phases, submissions
 from bciarena.service.boards import make_board
 from bciarena.service.keeper import work_once
@@ -539,7 +542,12 @@ def test_an_entry_cannot_tell_what_it_has_learnt_by_failing_to_load(sqlite_town,
     seen = ann.api("GET", f"/submissions/{run}").json()
     assert (seen["verdict"], seen["reason"]) == ("import_error", "")
     assert "told at loading" not in ann.get(f"/runs/{run}").text
-    for path in (f"/runs/{run}/logs/stderr.txt", f"/runs/{run}/ledger", f"/runs/{run}/report", f"/runs/{run}/score.json"):
+    for path in (
+        f"/runs/{run}/logs/stderr.txt",
+        f"/runs/{run}/ledger",
+        f"/runs/{run}/report",
+        f"/runs/{run}/score.json",
+    ):
         assert ann.get(path).status_code in (403, 404), path
 
 
@@ -586,6 +594,28 @@ def test_what_an_entry_says_of_hidden_recordings_can_be_kept_from_its_team(sqlit
     assert seen["verdict"] == "crashed"
     assert bool(seen["reason"]) is (output == "shown")
     assert ("shown to the organisers only" in ann.get(f"/runs/{run}").text) is (output == "hidden")
+
+
+@pytest.mark.parametrize("truth", ["hidden", "public"])
+def test_a_ledgers_digest_of_recordings_does_not_tell_their_hidden_truth(sqlite_town, tmp_path, truth):
+    """Whoever has the samples could else try labels until the digest is the same."""
+    town = sqlite_town
+    season(town, {"name": "preliminary", "truth": truth})
+    ann, olga = town.person("ann"), town.person("olga")
+    _, entry = team_with_entry(ann)
+    version = upload(ann, entry, packed(tmp_path / "p", GOOD))
+    run = ann.api("POST", "/submissions", json={"version_id": version, "contest": "spring"}).json()["id"]
+    town.play()
+    told = json.loads(ann.get(f"/runs/{run}/ledger").text.splitlines()[0])["data"]
+    with town.site.session(writes=False) as session:
+        one = phase(session, "preliminary")
+        folder, plain = town.site.storage.fetch(one.data), one.data_about["order"]["folder"]
+        played = town.site.storage.fetch(submissions.current_result(session, session.get_one(Submission, run)).run)
+    assert (told == open_recording(plain).digest) is (truth == "public")
+    assert told == open_recording(folder).digest  # what the jury gets: there it can be recomputed
+    assert (folder / KEY).exists() is (truth == "hidden")
+    score = olga.api("GET", f"/submissions/{run}").json()["score"]
+    assert rescore(played, folder, "imagery/1")["score"] == pytest.approx(score)
 
 
 def test_what_an_entry_says_is_kept_back_by_the_phase_form(sqlite_town):

@@ -156,7 +156,7 @@ def prepare(home: Path, teams: int) -> tuple[list[str], list[int]]:
     with site.session(writes=True) as session:
         owner = accounts.sign_up(session, "olga", os.urandom(12).hex(), "operator")
         contest = contests.create(session, owner, parse(spec, "bench"), None)
-        contests.prepare(session, site.storage, contest.phases[0])
+        contests.prepare(session, site.storage, site.settings.secret, contest.phases[0])
         about = uploads.inspect(package, sample().name)
         for number in range(teams):
             account = accounts.sign_up(session, f"team{number}", os.urandom(12).hex())

@@ -70,7 +70,7 @@ def create(
                 made_phases.append({"name": phase.name, "subjects": 0, "blocks": 0, "trials": 0})  # recorded later
                 continue
             with working(f"preparing the recordings of {phase.name}"):
-                contests.prepare(session, site.storage, phase)
+                contests.prepare(session, site.storage, site.settings.secret, phase)
             session.refresh(phase)
             if "trouble" in phase.data_about:
                 raise BadInput(f"{file}: phase {phase.name}: {phase.data_about['trouble']} (correct it on the site)")

@@ -57,7 +57,7 @@ def record(
     from bciarena.service.live_runs import record_session
 
     with _phase(slug, name, home, database, storage) as (site, session, phase):
-        about = record_session(session, site.storage, None, phase, folder)
+        about = record_session(session, site.storage, site.settings.secret, None, phase, folder)
     counts = f"{about['subjects']} subjects, {about['blocks']} blocks, {about['trials']} trials"
     tell(as_json, {"phase": name, **about}, f"{name}: {counts}; {about['digest']}")
 

@@ -18,9 +18,10 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from bciarena.database import home
@@ -130,13 +131,19 @@ class Storage:
 
     # ------------------------------------------------------------------ putting
 
-    def put(self, path: str | Path) -> str:
-        """Store a file or a folder (regular files only); returns its name. The same content is stored only once."""
+    def put(self, path: str | Path, beside: Mapping[str, bytes] = MappingProxyType({})) -> str:
+        """Store a file or a folder (regular files only); returns its name. The same content is stored only once.
+
+        ``beside`` are small files that a folder gets in the storage alone.
+        """
         path = Path(path)
         if path.is_dir():
             files = _digests(path)
+            for name, content in beside.items():
+                files[name] = [split(self.put_bytes(content))[1], len(content)]
             for name, (digest, _) in files.items():
-                self._place("file", digest, path / name)
+                if name not in beside:
+                    self._place("file", digest, path / name)
             return self._put_bytes("tree", _manifest_text(files))
         if not path.is_file():
             raise BadInput(f"{path}: no such file or folder")

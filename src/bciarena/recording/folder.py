@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from bciarena.errors import BadInput
 from bciarena.recording.bids import is_bids, read_bids
 from bciarena.recording.contest import READERS, read_block
 from bciarena.recording.model import Recording, Subject
+
+KEY = ".digest_key"
+"""A file beside recordings with hidden truth. Their digest stands in ledgers: without a key, whoever has the samples
+could find the truth by trying what gives the same digest."""
 
 
 def open_recording(folder: str | Path) -> Recording:
@@ -19,7 +24,8 @@ def open_recording(folder: str | Path) -> Recording:
     sets = open_sets(folder)
     if len(sets) > 1:
         raise BadInput(f"{folder}: holds several sets; name one of them: {', '.join(sets)}")
-    return next(iter(sets.values()))
+    key = Path(folder) / KEY
+    return replace(next(iter(sets.values())), key=key.read_bytes() if key.is_file() else b"")
 
 
 def _one(folder: Path) -> Recording:

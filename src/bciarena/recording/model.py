@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -136,7 +137,7 @@ class Recording:
     """Subjects in the order in which they are played (sorted folder order), and where they came from.
 
     A part of a recording (see `part`) knows its place in the whole: the number of its first subject, how many samples
-    come before it, and whether more follows.
+    come before it, and whether more follows. With a ``key`` the digest tells nothing to those who do not have it.
     """
 
     subjects: tuple[Subject, ...]
@@ -145,6 +146,7 @@ class Recording:
     first: int = 1
     before_n: int = 0
     more_follows: bool = False
+    key: bytes = b""
 
     def __repr__(self) -> str:
         blocks = [block for _, _, block in self]
@@ -176,4 +178,4 @@ class Recording:
         total = hashlib.sha256()
         for subject, index, block in self:
             total.update(f"{subject}/{index}:{block.digest}\n".encode())
-        return total.hexdigest()
+        return hmac.new(self.key, total.digest(), hashlib.sha256).hexdigest() if self.key else total.hexdigest()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import shutil
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,8 @@ from bciarena.contests import registered as find_rulebook
 from bciarena.errors import BadInput
 from bciarena.jobs.storage import Storage
 from bciarena.protocol.seeds import secret_seed
-from bciarena.recording import open_recording
+from bciarena.recording import Recording, open_recording
+from bciarena.recording.folder import KEY
 from bciarena.referee import Truth
 from bciarena.service.audit import record
 from bciarena.service.models import Account, Change, Contest, Phase, Result, Submission
@@ -141,7 +145,23 @@ def _allowed(owner: Account, folder: str, roots: tuple[Path, ...] | None) -> Pat
     raise Refused(422, "refused.folder")
 
 
-def prepare(session: Session, storage: Storage, phase: Phase) -> None:
+def kept_recordings(storage: Storage, secret: str, phase: Phase, folder: Path) -> tuple[str, dict[str, Any]]:
+    """Recordings for a phase in the storage, and what they hold.
+
+    Those with hidden truth get a key for their digest. It is made from the site's secret and the recordings: other
+    phases with the same ones have the same digest, and whoever gets the key of one has no other.
+    """
+    recording = open_recording(folder)
+    beside = {}
+    if phase.hidden_data:
+        content = replace(recording, key=b"").digest
+        beside[KEY] = hmac.digest(secret.encode(), f"digest of {content}".encode(), hashlib.sha256).hex().encode()
+        recording = replace(recording, key=beside[KEY])
+    about = describe(phase.contest.rulebook, recording)
+    return storage.put(folder, beside), about
+
+
+def prepare(session: Session, storage: Storage, secret: str, phase: Phase) -> None:
     """Simulate or copy the phase's recordings into the storage and note what they hold; problems are noted as well."""
     order = phase.data_about["order"]
     with tempfile.TemporaryDirectory(prefix="arena-data-") as work:
@@ -151,8 +171,7 @@ def prepare(session: Session, storage: Storage, phase: Phase) -> None:
             else:
                 folder = Path(work) / "data"
                 _simulate(phase.contest.rulebook, order["simulate"], folder, phase.hidden_data)
-            about = describe(phase.contest.rulebook, folder)
-            name = storage.put(folder)
+            name, about = kept_recordings(storage, secret, phase, folder)
             about |= {"sets": {one: _stored(storage, Path(place)) for one, place in order.get("sets", {}).items()}}
         except BadInput as error:
             about, name = {"trouble": str(error)}, ""
@@ -227,9 +246,8 @@ def _simulate(book: str, order: dict[str, Any], folder: Path, hidden: bool) -> N
     make(Order(book, split, order["subjects"], order["blocks"], order["seed"], drawn=drawn), folder)
 
 
-def describe(book: str, folder: Path) -> dict[str, Any]:
-    """The contents of a data folder, after a full check that it can be scored."""
-    recording = open_recording(folder)
+def describe(book: str, recording: Recording) -> dict[str, Any]:
+    """The contents of a recording, after a full check that it can be scored."""
     truth = Truth.of(find_rulebook(book), recording)
     return {
         "subjects": len(recording.subjects),

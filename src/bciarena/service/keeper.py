@@ -41,7 +41,8 @@ def work_once(site: Site) -> int:
         for bare in _listed(session, results.without_ends):
             done += _tried(session, "ends", bare.submission_id, partial(results.make_ends, session, storage, bare))
         for phase in _listed(session, contests.unprepared):
-            done += _tried(session, "prepare", phase.id, partial(contests.prepare, session, storage, phase))
+            prepare = partial(contests.prepare, session, storage, site.settings.secret, phase)
+            done += _tried(session, "prepare", phase.id, prepare)
         for phase in _listed(session, contests.unaudited):
             done += _tried(session, "audit", phase.id, partial(contests.audit_data, session, storage, phase))
         for phase in _listed(session, phases.unadmitted):

@@ -30,15 +30,14 @@ from bciarena.service.parts import terms_of
 
 
 def record_session(
-    session: Session, storage: Storage, actor: Account | None, phase: Phase, folder: Path
+    session: Session, storage: Storage, secret: str, actor: Account | None, phase: Phase, folder: Path
 ) -> dict[str, Any]:
     """Make a recorded session the recordings of a phase, as long as nobody has played; returns what it holds."""
     if terms_of(phase).stage != "replay":
         raise BadInput(f'{phase.name}: is no phase with stage = "replay"')
     if stage.begun(stage.stage_of(session, phase)):
         raise BadInput(f"{phase.name}: somebody has played already; the same recordings are played to all")
-    about = contests.describe(phase.contest.rulebook, folder)
-    name = storage.put(folder)
+    name, about = contests.kept_recordings(storage, secret, phase, folder)
     before = phase.data_about.get("digest", "")
     phase.data, phase.data_about = name, {"order": {"live": True}, "sets": phase.data_about.get("sets", {}), **about}
     phase.revision += 1
