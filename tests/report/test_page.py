@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -134,11 +135,11 @@ def test_the_replay_keeps_to_its_room(run):
     whole, none_left = replay(kept)
     small, left = replay(kept, 20_000)
     assert not none_left
-    assert "left out" in left
+    assert "left out" in left["en"]
     assert len(json.dumps(small)) < 20_000 < len(json.dumps(whole))
     nothing, why = replay(kept, 100)
     assert nothing is None
-    assert "page is full" in why
+    assert "page is full" in why["en"]
 
 
 def test_page_prints_to_pdf(run, page, tmp_path):
@@ -323,6 +324,8 @@ def test_a_page_says_codes_people_and_verdict_in_words(run, tmp_path):
     text = render(run)
     assert '<td data-sort="1">1 <span lang="en">left flexion</span><span lang="zh">左臂屈肘</span></td>' in text
     assert '"x": ["@person|1", "@person|2"]' in text
+    assert 'data-text="@place|1|1"' in text
+    assert not re.search(r"\bS\d+ B\d", text)
     assert "Accuracy by subject" in text
     assert "person 1 0." in text
     assert "被试 1 0." in text

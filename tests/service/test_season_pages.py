@@ -13,6 +13,7 @@ import re
 import socketserver
 import threading
 import zipfile
+from functools import partial
 
 import pytest
 from sqlalchemy import select
@@ -563,8 +564,10 @@ def test_the_forms_of_notes_are_those_the_referee_writes():
 
 
 def test_bars_have_labels():
-    drawn = figures.bars([{"subject": 1, "block": n, "score": float(n)} for n in (1, 2, 3)], "blocks")
-    for label in (">S01<", ">B1<", ">B3<", ">3<", ">0<"):
+    drawn = figures.bars(
+        [{"subject": 1, "block": n, "score": float(n)} for n in (1, 2, 3)], "blocks", partial(say, "en")
+    )
+    for label in (">Subject<", ">Block<", ">1<", ">3<", ">0<", "Subject 1, block 2: 2.00"):
         assert label in drawn
 
 

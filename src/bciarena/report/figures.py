@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.trial import Trial, accuracy
 from bciarena.report.insight import fixed_time_curve
 from bciarena.report.kept import KeptRun
@@ -43,6 +44,11 @@ def outcome(trial: Trial) -> str:
     return trial.status
 
 
+def named(book: Rulebook, code: str | None) -> str:
+    """The key of an answer's word, or the answer itself where it has none."""
+    return "–" if code is None else f"@answer_{code}" if code in book.vocabulary else code
+
+
 def _number(text: str) -> tuple[int, str]:
     """Sorts "2" before "10"."""
     return (int(text), "") if text.isdigit() else (1 << 30, text)
@@ -73,8 +79,8 @@ def timeline(run: KeptRun) -> Figure | None:
             length_s = trial.length_s if trial.length_s is not None else min((stop - start) / place["rate"], 5.0)
             base.append(round(start / place["rate"], 3))
             x.append(round(length_s, 3))
-            y.append(f"S{trial.subject} B{trial.block}")
-            text.append(f"#{trial.trial} {trial.truth} → {trial.answer if trial.answer is not None else '–'}")
+            y.append(f"@place|{trial.subject}|{trial.block}")
+            text.append(f"@trial_answer|{trial.trial}|{named(run.book, trial.truth)}|{named(run.book, trial.answer)}")
         if x:
             bar = {"type": "bar", "orientation": "h", "name": f"@{kind}", "x": x, "y": y, "base": base}
             traces.append(bar | {"text": text, "textposition": "none", "marker": {"color": colour}})
@@ -209,7 +215,7 @@ def cumulative(run: KeptRun) -> Figure:
     keys = list(dict.fromkeys((t.subject, t.block) for t in run.trials))
     for key in keys:
         seen += [t for t in run.trials if (t.subject, t.block) == key]
-        x.append(f"S{key[0]} B{key[1]}")
+        x.append(f"@place|{key[0]}|{key[1]}")
         y.append(run.book.score(seen).score)
     line = {"type": "scatter", "mode": "lines+markers", "x": x, "y": y}
     return Figure("cumulative", [line], _axes("@block", "@score"), said(run.book, "alt_course", first=y[0], last=y[-1]))

@@ -67,13 +67,13 @@ def render(folder: Path, language: str = "en", data: Path | None = None) -> str:
         "plotly": _plotly() if figures else "",
     }
 
-    def page(played: dict[str, Any] | None, why: str) -> str:
+    def page(played: dict[str, Any] | None, why: Said) -> str:
         content = {"words": words, "figures": [f._asdict() for f in figures], "replay": played}
         text = json.dumps(content, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
         return template.render(values, replay=played, replay_note=why, content=text)
 
     # The replay gets what the rest leaves of the page.
-    return page(*replay(run, PAGE_MOST - len(page(None, "").encode())))
+    return page(*replay(run, PAGE_MOST - len(page(None, {}).encode())))
 
 
 def _both(words: dict[str, Said], key: str) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from bciarena.errors import BadInput
 from bciarena.report.kept import KeptRun
 from bciarena.report.part import part_of
+from bciarena.report.texts import WORDS, Said, said
 
 BYTES_MOST = 1_500_000
 """All traces of a page together, before base64."""
@@ -18,7 +19,7 @@ REPORT_BYTES = 60
 RATES_HZ = (50, 40, 25, 20, 10)
 
 
-def replay(run: KeptRun, room: int = 2 * BYTES_MOST) -> tuple[dict[str, Any] | None, str]:
+def replay(run: KeptRun, room: int = 2 * BYTES_MOST) -> tuple[dict[str, Any] | None, Said]:
     """What the page's replay needs, or None and the reason.
 
     ``room`` is how many bytes it may add to the page.
@@ -29,7 +30,7 @@ def replay(run: KeptRun, room: int = 2 * BYTES_MOST) -> tuple[dict[str, Any] | N
     try:
         recording = run.recording
     except BadInput as error:
-        return None, str(error)
+        return None, dict.fromkeys(WORDS, str(error))
     book = run.book
     printed = _printed(run)
     beside = sum(len(text.encode()) for *_, text in printed) + REPORT_BYTES * len(run.reports)
@@ -63,9 +64,9 @@ def replay(run: KeptRun, room: int = 2 * BYTES_MOST) -> tuple[dict[str, Any] | N
             }
         )
     if not blocks:
-        return None, "the page is full; arena export has every trial"
+        return None, said(book, "replay_full")
     left_out = len(list(recording)) - len(blocks)
-    note = f"{left_out} later blocks are left out to keep the page small" if left_out else ""
+    note = said(book, "replay_cut", n=left_out) if left_out else {}
     names = [book.channels[row] for row in rows]
     return {"rate": rate, "channels": names, "blocks": blocks, "printed": printed}, note
 

@@ -43,8 +43,8 @@ def interval(low: float, high: float, value: float, most: float, label: str) -> 
     ).format(label, at(low), at(high), at(value))
 
 
-def bars(blocks: Sequence[dict[str, Any]], label: str) -> Markup:
-    """Block scores as bars, shaded alternately by subject, with the subjects below and the largest score beside."""
+def bars(blocks: Sequence[dict[str, Any]], label: str, say: Say) -> Markup:
+    """Block scores as bars, shaded alternately by subject: blocks and subjects below, the largest score beside."""
     if not any(block["score"] > 0 for block in blocks):
         return Markup("")
     most = max((block["score"] for block in blocks), default=0) or 1.0
@@ -54,10 +54,12 @@ def bars(blocks: Sequence[dict[str, Any]], label: str) -> Markup:
             '<text x="{}" y="12" text-anchor="end">{:.3g}</text><text x="{}" y="100" text-anchor="end">0</text>'
         ).format(left - 5, most, left - 5)
     ]
+    for name, y in (("metric.block", 110), ("metric.subject", 122)):
+        shapes.append(Markup('<text x="{}" y="{}" text-anchor="end">{}</text>').format(left - 5, y, say(name)))
     for i, block in enumerate(blocks):
         height = 92 * max(block["score"], 0) / most
         shade = Markup(' class="alt"') if block["subject"] % 2 == 0 else ""
-        said = f"S{block['subject']:02d} B{block['block']}: {block['score']:.2f}"
+        said = f"{say('run.block_of', subject=block['subject'], block=block['block'])}: {block['score']:.2f}"
         at = left + i * width
         shapes.append(
             Markup('<rect{} x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"><title>{}</title></rect>').format(
@@ -66,18 +68,14 @@ def bars(blocks: Sequence[dict[str, Any]], label: str) -> Markup:
         )
         if width >= 16:
             shapes.append(
-                Markup('<text x="{:.1f}" y="110" text-anchor="middle">B{}</text>').format(
-                    at + width / 2, block["block"]
-                )
+                Markup('<text x="{:.1f}" y="110" text-anchor="middle">{}</text>').format(at + width / 2, block["block"])
             )
     at = 0
     for subject, own in groupby(blocks, key=lambda block: block["subject"]):
         count = len(list(own))
-        if count * width >= 22:
+        if count * width >= 16:
             middle = left + (at + count / 2) * width
-            shapes.append(
-                Markup('<text x="{:.1f}" y="122" text-anchor="middle">S{:02d}</text>').format(middle, subject)
-            )
+            shapes.append(Markup('<text x="{:.1f}" y="122" text-anchor="middle">{}</text>').format(middle, subject))
         at += count
     right = left + len(blocks) * width
     return Markup(

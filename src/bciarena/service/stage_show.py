@@ -113,7 +113,7 @@ def _show(run: str, data: str) -> Show:
         tuple(sorted(answers)),
         total_s,
         float(kept.score["score"]),
-        why,
+        why.get("en", ""),
     )
 
 

@@ -29,9 +29,8 @@ def turing_trace(run: KeptRun) -> Figure:
         done = right >= target(run.book, len(own))
         passed += done
         mark = {"symbol": ["circle"] * (len(x) - 1) + ["star" if done else "x"], "size": [5] * (len(x) - 1) + [13]}
-        traces.append(
-            {"type": "scatter", "mode": "lines+markers", "x": x, "y": y, "name": f"S{subject} B{block}", "marker": mark}
-        )
+        line = {"type": "scatter", "mode": "lines+markers", "x": x, "y": y, "marker": mark}
+        traces.append(line | {"name": f"@place|{subject}|{block}"})
     layout = {"xaxis": {"title": {"text": "@trial"}}, "yaxis": {"title": {"text": "@running_score"}}, "height": 420}
     return Figure(
         "turing_trace",

@@ -8,8 +8,9 @@ const language = () => (page.lang === "zh" ? "zh" : "en");
 function worded(value) {
   if (typeof value === "string") {
     if (!value.startsWith("@")) return value;
-    const [key, n] = value.slice(1).split("|"); // "@person|3": the word "person", with 3 in its place
-    return (content.words[language()][key] ?? key.replaceAll("_", " ")).replace("{n}", n ?? "{n}");
+    const [key, ...parts] = value.slice(1).split("|"); // "@place|3|1": the word "place", with 3 for {n} and 1 for {m}
+    const word = content.words[language()][key] ?? key.replaceAll("_", " ");
+    return parts.reduce((text, part, at) => text.replace(`{${"nmk"[at]}}`, worded(part)), word);
   }
   if (Array.isArray(value)) return typeof value[0] === "number" ? value : value.map(worded);
   if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, worded(v)]));
@@ -70,6 +71,7 @@ window.addEventListener("beforeprint", drawAll);
 function label() { // what a screen reader says cannot be switched by style alone
   const words = content.words[language()];
   for (const place of document.querySelectorAll("[data-label]")) place.ariaLabel = words[place.dataset.label];
+  for (const place of document.querySelectorAll("[data-text]")) place.textContent = worded(place.dataset.text);
   for (const figure of content.figures)
     document.getElementById(`figure-${figure.name}`).ariaLabel = `${words["fig_" + figure.name] ?? figure.name}: ${figure.alt[language()]}`;
 }
@@ -158,7 +160,7 @@ function startReplay(replay) {
     for (const [t, value, mark] of block.reports) {
       if (t < from || t > now) continue;
       pen.strokeStyle = pen.fillStyle = colours[mark] ?? fg; pen.lineWidth = 2; line(pen, x(t), 18, h - 18);
-      pen.fillText(value, x(t) - 8, 14);
+      pen.fillText(content.words[language()][`answer_${value}`] ?? value, x(t) - 8, 14);
     }
     const index = replay.blocks.indexOf(block);
     const lines = replay.printed.filter(([b, t]) => b === index && t <= now).slice(-30).map(([, , , text]) => text);
