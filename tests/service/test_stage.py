@@ -18,7 +18,7 @@ from bciarena.jobs.model import Job
 from bciarena.jobs.queue import HELD
 from bciarena.service import contests, seals, stage
 from bciarena.service.keeper import work_once
-from bciarena.service.models import Stage, Submission
+from bciarena.service.models import Stage, Submission, Team
 from tests.accessibility import violations
 from tests.browser import until
 from tests.service.conftest import Town, packed, write_imagery
@@ -73,6 +73,9 @@ def test_a_final_from_the_draw_to_the_ranking(town):
     # Anyone can repeat the draw, and so does this.
     assert names == sorted(["Alpha", "Beta"], key=lambda name: hashlib.sha256(f"dice 3 5 1 {name}".encode()).digest())
     assert "dice 3 5 1" in olga.get("/organise/spring/edit").text  # in the history, as every draw
+    with town.site.session(writes=True) as session:  # another name would have another place: the draw stays what it was
+        session.scalar(select(Team).where(Team.name == "Alpha")).name = "Omega"
+        session.commit()
     assert olga.post(CONTROLS, {"act": "play", "machine": HERE}).status_code == 303
     assert olga.post(CONTROLS, {"act": "draw"}).status_code == 409  # too late
 
@@ -101,6 +104,10 @@ def test_a_final_from_the_draw_to_the_ranking(town):
         assert one["said"]["ledger_sha256"] == hashlib.sha256(ledger).hexdigest()
         assert one["said"]["machine"] == HERE
         assert one["said"]["order"] == names
+        assert names[one["said"]["place"] - 1] == one["said"]["team"]
+    with town.site.session(writes=True) as session:
+        session.scalar(select(Team).where(Team.name == "Omega")).name = "Alpha"
+        session.commit()
 
 
 def test_nothing_is_told_before_it_was_shown(town):

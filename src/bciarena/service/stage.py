@@ -86,7 +86,8 @@ def draw(session: Session, actor: Account, phase: Phase, seed: str = "") -> Stag
         stage = Stage(phase_id=phase.id)
         session.add(stage)
     stage.seed, stage.drawn_at = seed, time.time()
-    stage.teams = [{"team": run.team_id, "run": run.id} for run in order]
+    # with the names that were drawn: a team renamed since must not make the draw look wrong
+    stage.teams = [{"team": run.team_id, "run": run.id, "name": run.team.name} for run in order]
     names = ", ".join(run.team.name for run in order)
     note(session, actor, phase.contest, f"{phase.name}: order", before, f"seed {seed}: {names}")
     record(session, actor, "draw", f"{phase.contest.slug}/{phase.name}: seed {seed}: {names}")
@@ -181,14 +182,15 @@ def _sealed(session: Session, storage: Storage, secret: str, stage: Stage, run: 
     if result.run:
         ledger = storage.read(result.run, LEDGER)
         header = json.loads(ledger.partition(b"\n")[0])
-    names = [session.get_one(Team, one["team"]).name for one in stage.teams]
+    names = [one.get("name") or session.get_one(Team, one["team"]).name for one in stage.teams]
+    place = [one["team"] for one in stage.teams].index(run.team_id)
     said = {
         "contest": stage.phase.contest.slug,
         "phase": stage.phase.name,
         "seed": stage.seed,
         "order": names,
-        "place": names.index(run.team.name) + 1,
-        "team": run.team.name,
+        "place": place + 1,
+        "team": names[place],
         "run": run.id,
         "job": job.id,
         "score": result.score,
