@@ -11,6 +11,7 @@ import pytest
 from typer.main import get_command
 
 from bciarena.cli import build, main
+from bciarena.cli._config import ANYBODYS, options_of
 from bciarena.contests import rulebook
 from tests.making import write_folder
 
@@ -98,13 +99,45 @@ def test_a_wrong_file_is_one_line(own, text, says, capsys, monkeypatch) -> None:
     assert main(["--help"]) == 0  # help comes all the same
 
 
-@pytest.mark.parametrize("line", ['sandbox = "none"', "force = true", 'out = "/tmp/x"', 'challenge = "evil"'])
-def test_a_folders_file_cannot_open_the_box_or_replace_files(own, line, capsys) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[run]\nsandbox = "none"',
+        "[run]\nforce = true",
+        '[run]\nout = "/tmp/x"',
+        '[run]\nchallenge = "evil"',
+        '[run]\nchallenge = "~/evil"',
+        '[run]\nmodel = "/home"',
+        '[score]\nrules = "./evil"',
+        "[backup]\nkeep = 1",
+        "[serve]\nhttps = false",
+        '[worker]\naddress = "ray://elsewhere"',
+        "[bundle]\nwith-entry = true",
+        '[release]\nset = "all"',
+    ],
+)
+def test_a_folders_file_cannot_open_the_box_or_replace_files(own, text, capsys, monkeypatch) -> None:
     """Such a file comes along with other people's packages."""
+    monkeypatch.setenv("HOME", str(Path.cwd()))
     Path("evil").mkdir()
-    Path("arena.toml").write_text(f"[run]\n{line}\n")
+    Path("evil", "rules.py").write_text("raise SystemExit('was run')")
+    Path("arena.toml").write_text(f"{text}\n")
     assert main(["run", "x", "--data", "y"]) == 2
     assert "may be set in your own file only" in capsys.readouterr().err
+
+
+def test_a_folders_file_may_set_nothing_that_names_a_file() -> None:
+    """All that it may set are numbers, choices and words."""
+    paths = set()
+
+    def walk(one) -> None:
+        for below in getattr(one, "commands", {}).values():
+            walk(below)
+        paths.update(name for name, option in options_of(one) if "Path" in str(option.type_descriptor.annotation))
+
+    walk(get_command(build()))
+    assert {"out", "data", "home"} <= paths
+    assert not paths & ANYBODYS
 
 
 def test_every_command_that_makes_or_finds_something_has_json() -> None:

@@ -19,13 +19,13 @@ from bciarena.errors import BadInput
 from bciarena.words import LANGUAGES
 
 LOCAL = "arena.toml"
-OWN_ONLY = {
-    "allow-file", "contest", "data-root", "database", "figure", "figures", "force", "home", "host", "log", "origin",
-    "out", "proxy", "remove-unused", "sandbox", "storage", "trust-rules", "write",
+ANYBODYS = {
+    "accuracy", "alarms", "block", "budget", "channels", "classes", "clock", "cores", "cue", "difference",
+    "distance-cm", "format", "json", "language", "mains", "minutes", "people", "pops", "rate", "rounds", "screen-cm",
+    "seconds", "speed", "stream", "subject", "teams", "trials", "unit", "unsteady", "window", "word",
 }  # fmt: skip
-"""What a folder's file may not set: such a file comes along with other people's packages, and these weaken the box,
-open this machine to others, run code or replace files. For the same reason it may name a known challenge, but no
-folder."""
+"""What a folder's file may set, beside a challenge that is known by its name. Such a file comes along with other
+people's packages: nothing in it may weaken the box, run code, open this machine, name files, or change a site."""
 
 
 @dataclass
@@ -93,14 +93,20 @@ def _options(found: Defaults, command: Any, content: dict[str, Any], path: Path,
         name = key.replace("_", "-")
         if name not in own:
             raise BadInput(f"{path}: [{table}] {key}: arena {' '.join(words)} has no such option{_near(name, own)}")
-        runs_code = name == "challenge" and Path(str(value)).exists()
-        if path == Path(LOCAL) and (name in OWN_ONLY or runs_code):
+        if path == Path(LOCAL) and not (name in ANYBODYS or (name == "challenge" and _is_known(value))):
             raise BadInput(
                 f"{path}: [{table}] {key}: may be set in your own file only ({files()[0]}), as a folder's file may "
                 "come from others"
             )
         place[own[name].name] = value
         found.sources[" ".join(words), name] = (value, path)
+
+
+def _is_known(challenge: Any) -> bool:
+    """Whether it is a contest's name: a folder's code would run."""
+    from bciarena.contests import CONTESTS, RULEBOOKS
+
+    return challenge in CONTESTS or challenge in RULEBOOKS
 
 
 def options_of(command: Any) -> Iterator[tuple[str, Any]]:
