@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import select
 
 from bciarena.service import limits, uploads
-from bciarena.service.models import Phase, Version
+from bciarena.service.models import Account, Phase, Version
 from bciarena.service.pages.roles import addresses
 from bciarena.service.settings import Settings
 from bciarena.service.site import address_of
@@ -358,11 +358,19 @@ def test_a_team_has_so_much_room_and_no_more(tmp_path, database_url):
     assert form.status_code == 409
     with town.site.session(False) as session:
         held = session.scalars(select(Version.unpacked)).all()
-        assert uploads.used_bytes(session, team) == sum(held) > 4_000_000
+        account = session.scalar(select(Account).where(Account.name == "ann"))
+        assert uploads.used_bytes(session, team, account) == sum(held) > 4_000_000
     assert "4.0 MB" in ann.get(f"/entries/{entry}").text
     assert town.person("eve").api("DELETE", f"/versions/{first.json()['id']}").status_code == 404
     assert ann.api("DELETE", f"/versions/{first.json()['id']}").status_code == 204
     assert send(other).status_code == 201
+    # Nor is there more in the next team of those who dissolve one: what it took part with is kept.
+    town.contest()
+    version = ann.api("GET", f"/entries/{other}").json()["versions"][0]["id"]
+    assert ann.api("POST", "/submissions", json={"version_id": version, "contest": "spring"}).status_code == 201
+    assert ann.post(f"/teams/{team}/dissolve", {}).status_code == 303
+    _, again = team_with_entry(ann, "Again")
+    assert send(again).json()["key"] == "refused.team_bytes"
     town.close()
 
 

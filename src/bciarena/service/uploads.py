@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -78,14 +78,20 @@ def begin(session: Session, settings: Settings, account: Account, entry_id: int)
     if not settings.boxed:
         raise Refused(503, "refused.no_box")
     limits.spend(session, limits.UPLOAD, f"team-{entry.team_id}")
-    if used_bytes(session, entry.team_id) >= settings.team_bytes:
+    if used_bytes(session, entry.team_id, account) >= settings.team_bytes:
         raise _full(settings)
     return entry
 
 
-def used_bytes(session: Session, team_id: int) -> int:
-    """The size of all packages of a team, unpacked."""
-    total = select(func.sum(Version.unpacked)).join(Entry, Entry.id == Version.entry_id).where(Entry.team_id == team_id)
+def used_bytes(session: Session, team_id: int, account: Account) -> int:
+    """The size of all packages of a team, unpacked, and of those that the account left behind in dissolved teams."""
+    left_behind = (Version.by == account.id) & Team.closed_at.is_not(None)
+    total = (
+        select(func.sum(Version.unpacked))
+        .join(Entry, Entry.id == Version.entry_id)
+        .join(Team, Team.id == Entry.team_id)
+        .where(or_(Entry.team_id == team_id, left_behind))
+    )
     return int(session.scalar(total) or 0)
 
 
@@ -184,14 +190,14 @@ def add_version(
     about: dict[str, Any],
 ) -> Version:
     """Keep an inspected package as the entry's next version, if the team's quota allows."""
-    if used_bytes(session, entry.team_id) + about["unpacked"] > settings.team_bytes:
+    if used_bytes(session, entry.team_id, account) + about["unpacked"] > settings.team_bytes:
         raise _full(settings)
     session.commit()  # storing takes a while: hold no lock
     size = path.stat().st_size
     package = storage.put(path)
     # Two uploads at the same moment must not both use the rest of the quota: the team's row is the lock.
     session.execute(select(Team.id).where(Team.id == entry.team_id).with_for_update())
-    if used_bytes(session, entry.team_id) + about["unpacked"] > settings.team_bytes:
+    if used_bytes(session, entry.team_id, account) + about["unpacked"] > settings.team_bytes:
         raise _full(settings)
     return _next_version(session, account, entry, package, None, clean_name(filename), size, about)
 

@@ -32,7 +32,7 @@ def show_entry(entry_id: Id, page: Page = may("enter")) -> HTMLResponse:
         used={
             row[0] for row in page.session.execute(select(Submission.version_id).where(Submission.version_id.in_(own)))
         },
-        room=(uploads.used_bytes(page.session, entry.team_id), page.site.settings.team_bytes),
+        room=(uploads.used_bytes(page.session, entry.team_id, page.me), page.site.settings.team_bytes),
         phases=_open_phases(page, entry),
         runs=run_rows(page, page.say, page.lang, Submission.version_id.in_(own)),
     )
