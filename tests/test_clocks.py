@@ -8,6 +8,7 @@ import time
 import pytest
 
 from bciarena import clocks
+from bciarena.cli import main
 from bciarena.errors import BadInput
 
 
@@ -47,3 +48,4 @@ def test_a_factor_that_makes_no_sense_is_refused(monkeypatch, text):
     monkeypatch.setenv(clocks.VARIABLE, text)
     with pytest.raises(BadInput, match=f"ARENA_DISTURBED={text}"):
         clocks.disturbed_factor()
+    assert main(["worker"]) == 2  # at its start, before anything is trained

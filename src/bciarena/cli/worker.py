@@ -25,6 +25,7 @@ def main(
 ) -> None:
     """Play queued jobs until stopped (Ctrl-C returns unfinished ones to the queue)."""
 
+    from bciarena.clocks import disturbed_factor
     from bciarena.contests import known
     from bciarena.database import db
     from bciarena.doctor import bubblewrap
@@ -37,6 +38,7 @@ def main(
     from bciarena.sandbox import pinning
 
     known(*(contest or ()))
+    disturbed_factor()  # a wrong ARENA_DISTURBED is told now, not after an entry has been trained
     if slots < 0 or lease_s < 1:
         raise BadInput("--slots must be 0 or more, --lease-s at least 1")
 
