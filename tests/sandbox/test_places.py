@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from bciarena.entries.environments import platform_interpreter
+from bciarena.errors import BadInput
 from bciarena.package import Interpreter
+from bciarena.places import cache_folder
 from bciarena.sandbox.libraries import asked, closure, system_tree
 from bciarena.sandbox.places import _bottom, interpreter_places, outermost
 
@@ -103,3 +105,10 @@ def test_a_folder_with_something_else_in_it_is_bound_by_its_items(tmp_path):
         Path("/usr/lib/ld-linux-aarch64.so.1"),
         Path("/usr/lib64"),
     ]
+
+
+def test_a_cache_where_a_box_has_its_own_files_is_refused(monkeypatch):
+    """It would not start, and the fault would seem ours."""
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/shm/cache")
+    with pytest.raises(BadInput, match="XDG_CACHE_HOME=/dev/shm/cache: lies below /dev"):
+        cache_folder()
