@@ -10,6 +10,7 @@ from bciarena.entries.opened import opened
 from bciarena.runs import run_match
 from bciarena.sandbox import counters
 from bciarena.sandbox.counters import BATCH, MOST, NOISE, USUAL, blur
+from tests.making import write_folder
 
 MAKES = """
 import os
@@ -70,3 +71,31 @@ def test_what_a_ranked_run_makes_is_counted_and_blurred(tmp_path, monkeypatch, p
     assert pipes + 1 <= made < pipes + 20, "and the wire's shared page"
     assert cores == os.sched_getaffinity(0)
     assert (number() - before) % 2**32 >= USUAL
+
+
+TRAINS = """
+import os, pathlib
+def train(data, out):
+    for end in [end for _ in range({pipes}) for end in os.pipe()]: os.close(end)
+    pathlib.Path(out, "m.txt").write_text("x")
+"""
+
+
+@pytest.mark.usefixtures("box_works")
+@pytest.mark.parametrize("ranked", [True, False])
+def test_what_a_ranked_training_makes_is_counted_and_blurred(tmp_path, monkeypatch, ranked):
+    """It may have been given labels that its team must not see."""
+    told = []
+    monkeypatch.setattr("bciarena.sandbox.box.blur", lambda made, cores: told.append(made))
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "entry.py").write_text(MAKES.format(pipes=0))
+    (package / "config.toml").write_text('entry = "entry.py:Entry"\n')
+    (package / "train.py").write_text(TRAINS.format(pipes=300))
+    book = rulebook("imagery")
+    data = write_folder(book, tmp_path / "data", [(2000, {500: 201, 1500: 241})])
+    with opened(str(package), book, ranked=ranked) as entry:
+        entry.train(data, tmp_path / "model", budget_s=60)
+    assert (tmp_path / "model" / "m.txt").is_file()
+    assert len(told) == ranked
+    assert all(300 <= made < 340 for made in told), told

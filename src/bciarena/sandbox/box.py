@@ -62,6 +62,7 @@ class Box:
         self.process: subprocess.Popen[bytes] | None = None
         self._stack = ExitStack()
         self.counted: Counted | None = None
+        self._asks = self.playing or self.ranked  # for what the machine numbers, see counters
 
     def __enter__(self) -> Box:
         return self
@@ -95,7 +96,7 @@ class Box:
         if self.ranked:
             self.cores = self._stack.enter_context(own_cores(self.limits.cores))
         asked: list[int] = []
-        if self.playing and self.sandbox == "bwrap":
+        if self._asks and self.sandbox == "bwrap":
             self.counted = counted = Counted()
             self._stack.callback(counted.close)
             order["asking"] = counted.order()
@@ -157,7 +158,7 @@ class Box:
         if self.out and uid:
             os.chown(self.out, uid, uid)
         args = _memory_file("arena-args", "\0".join(bwrap.arguments(view)).encode() + b"\0")
-        rules = _memory_file("arena-seccomp", filter_bytes(self.families, self.playing))
+        rules = _memory_file("arena-seccomp", filter_bytes(self.families, self._asks))
         self.group = make_group(self.limits)
         self._stack.callback(self.group.close)
         if self.ranked and not self.group.folders:

@@ -1,9 +1,9 @@
 """Counters of the machine that a box would move: new pipes, sockets and shared pages are numbered for everybody.
 
 Whoever makes a pipe can read its number, so a box could leave a message for a later one by how many it makes. Boxes to
-which recordings are played therefore ask the referee for each (a second seccomp filter, whose answers come from
-here): it counts them, up to a limit. After a ranked run it makes the total the same for everybody and adds a random
-number that is much larger.
+which recordings are played, and those in which an upload is trained, therefore ask the referee for each (a second
+seccomp filter, whose answers come from here): it counts them, up to a limit. After a ranked run or training it makes
+the total the same for everybody and adds a random number that is much larger.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def _queue(session: Session, version: Version, phase: Phase, team: Team, boxed: 
         payload["target"] = version.about["entry"]
     if version.model:
         payload["model"] = version.model
-    apart = None if team.house else _kept_apart(session, phase, team)
+    apart = None if team.house else _kept_apart(session, team)
     # On a stage nobody plays before it is said: see stage.py.
     only = HELD if terms_of(phase).stage != "none" else None
     return enqueue(
@@ -140,20 +140,17 @@ def _queue(session: Session, version: Version, phase: Phase, team: Team, boxed: 
     )  # fmt: skip
 
 
-def _kept_apart(session: Session, phase: Phase, team: Team) -> str:
-    """What runs of these teams on this data have in common; those that wait or run already get the same.
+def _kept_apart(session: Session, team: Team) -> str:
+    """What runs of these people have in common; those that wait or run already get the same.
 
+    On whatever data they are: one that has learnt from hidden recordings could tell another, whose output is shown.
     People join teams between two submissions, which may have connected teams that were not.
     """
     circle = _circle(session, team.id)
-    apart = f"{phase.data} of the teams around {min(circle)}"
+    apart = f"teams around {min(circle)}"
     session.execute(
         update(Job)
-        .where(
-            Job.team.in_([f"team-{one}" for one in circle]),
-            Job.state.not_in(ENDED),
-            Job.apart.startswith(f"{phase.data} ", autoescape=True),
-        )
+        .where(Job.team.in_([f"team-{one}" for one in circle]), Job.state.not_in(ENDED), Job.apart.is_not(None))
         .values(apart=apart)
     )
     return apart
