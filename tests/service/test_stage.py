@@ -48,6 +48,11 @@ def jobs(town: Town) -> list[Job]:
         return list(session.scalars(select(Job).order_by(Job.id)))
 
 
+def settle(town: Town) -> None:
+    while work_once(town.site):
+        pass
+
+
 def moved(town: Town, **values) -> None:
     """The projector as if it had been directed so."""
     with town.site.session(writes=True) as session:
@@ -81,14 +86,12 @@ def test_a_final_from_the_draw_to_the_ranking(town):
 
     order = []
     for _ in range(2):
-        while work_once(town.site):
-            pass
+        settle(town)
         sent = [job for job in jobs(town) if job.only == HERE and job.state == "queued"]
         assert len(sent) == 1  # one after the other
         order.append(sent[0].team)
         town.play()
-    while work_once(town.site):
-        pass
+    settle(town)
     with town.site.session(writes=False) as session:
         found = session.get_one(Stage, 1)
         assert order == [f"team-{one['team']}" for one in found.teams]
@@ -191,13 +194,17 @@ def test_a_machine_does_nothing_else_while_the_stage_is_played(sqlite_town):
     assert queue.lease("w", "elsewhere").job == usual
 
 
-def test_a_phase_waits_for_its_session_and_may_be_live_only_with_a_stage(sqlite_town):
+def test_a_phase_waits_for_its_session_and_may_be_live_only_with_a_stage(sqlite_town, tmp_path):
     town = sqlite_town
     town.contest(slug="late", stage="replay", data={"live": True})
     with town.site.session(writes=False) as session:
         phase = contests.contest_named(session, "late").phases[0]
         assert contests.phase_state(phase) == "preparing"
         assert contests.unprepared(session) == []
+    where = ["--home", str(town.settings.home), "--database", town.settings.database]
+    assert main(["stage", "record", "late", "preliminary", str(write_imagery(tmp_path / "set", 1, 1, 6)), *where]) == 0
+    with town.site.session(writes=False) as session:
+        assert contests.phase_state(contests.contest_named(session, "late").phases[0]) == "open"
     for bad in ({"data": {"live": True}}, {"stage": "live"}, {"data": {"live": True, "folder": "x"}, "stage": "live"}):
         with pytest.raises(BadInput):
             town.contest(slug="bad", **bad)
@@ -216,21 +223,44 @@ def test_runs_played_elsewhere_are_taken_as_what_they_are(sqlite_town, tmp_path,
         data, folders[name] = write_imagery(tmp_path / f"data-{name}", 1, 1, 6), tmp_path / f"run-{name}"
         assert main(["run", str(path), "--challenge", "imagery", "--data", str(data), "--out", str(folders[name])]) == 0
     olga = town.person("olga")
-    assert olga.post(CONTROLS, {"act": "draw"}).status_code == 303
-    assert olga.post(CONTROLS, {"act": "play", "machine": HERE}).status_code == 409  # each for itself
-    where = ["--home", str(town.settings.home), "--database", town.settings.database]
     attach = ["stage", "attach", "spring", "preliminary"]
+    where = ["--home", str(town.settings.home), "--database", town.settings.database]
+    assert main([*attach, str(folders["Alpha"]), "--team", "Alpha", *where]) == 2
+    assert "no order was drawn" in capsys.readouterr().err
+    assert olga.post(CONTROLS, {"act": "draw", "seed": "dice 1"}).status_code == 303
+    assert [row["name"] for row in olga.get(f"{STAGE}/state").json()["teams"]] == ["Alpha", "Beta"]
+    assert olga.post(CONTROLS, {"act": "play", "machine": HERE}).status_code == 409  # each for itself
     assert main([*attach, str(folders["Beta"]), "--team", "Alpha", *where]) == 2
     assert "is not a run of Alpha's package" in capsys.readouterr().err
     told = folders["Alpha"] / "score.json"
     honest = told.read_text("utf-8")
     told.write_text(honest.replace('"score":', '"score": 999, "x":', 1), "utf-8")  # what a folder says is not believed
-    for name in ("Alpha", "Beta"):
-        assert main([*attach, str(folders[name]), "--team", name, *where]) == 0
+    # The order drawn is kept; what departs from it has a reason, which everybody reads.
+    assert main([*attach, str(folders["Beta"]), "--team", "Beta", *where]) == 2
+    assert "it is the turn of Alpha" in capsys.readouterr().err
+    assert main([*attach, str(folders["Beta"]), "--team", "Beta", "--out-of-turn", "a train is late", *where]) == 0
+    assert main([*attach, str(folders["Alpha"]), "--team", "Alpha", *where]) == 0
     assert main([*attach, str(folders["Alpha"]), "--team", "Alpha", *where]) == 2
     assert "has played already" in capsys.readouterr().err
-    while work_once(town.site):
-        pass
+    settle(town)
+    for why, code in (("", 422), ("the amplifier\nfell down", 303)):
+        assert olga.post(CONTROLS, {"act": "repeat", "team": "Alpha", "why": why}).status_code == code
+    assert olga.post(CONTROLS, {"act": "draw"}).status_code == 409  # what was played is not drawn again
+    assert main([*attach, str(folders["Alpha"]), "--team", "Alpha", *where]) == 0
+    settle(town)
+    assert olga.post("/runs/1/rerun").status_code == 409  # without a reason nothing is played again
+    told = olga.get(f"{STAGE}/seals.json").json()
+    assert [[one["what"] for one in seal["said"]["departures"]] for seal in told["seals"]] == [["again"], ["early"]]
+    assert [one["said"]["team"] for one in told["repeated"]] == ["Alpha"]
+    assert all(seals.is_whole(one, told["key"]) for one in told["seals"] + told["repeated"])
+    state = olga.get(f"{STAGE}/state?lang=zh").json()
+    assert [row["departures"] for row in state["teams"]] == [
+        ["重新上场：the amplifier fell down"], ["未按顺序出场：a train is late"],
+    ]  # fmt: skip
+    history = olga.get("/organise/spring/edit?lang=zh").text
+    assert "初赛: 上场" in history
+    assert "Beta: 未按顺序出场：a train is late" in history
+    assert "the amplifier fell down" in olga.get("/organise/spring/preliminary/jury?lang=en").text
     board = olga.get("/api/v1/contests/spring/preliminary/board").json()
     assert [row["team"] for row in board["rows"]] == ["Alpha", "Beta"]
     assert board["rows"][0]["score"] == pytest.approx(json.loads(honest)["score"])

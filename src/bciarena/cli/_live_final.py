@@ -13,10 +13,10 @@ from bciarena.service.site import Site
 
 
 def played(
-    site: Site, version: Version, path: Path, number: int, virtual: bool, host: str, port: int,
+    site: Site, version: Version, path: Path, name: str, virtual: bool, host: str, port: int,
     stop: threading.Event, say: Callable[[str], None],
 ) -> tuple[Path, Path]:  # fmt: skip
-    """Play the session; returns the run folder and the recordings."""
+    """Play the session in a folder of that name; returns the run folder and the recordings."""
     from bciarena.session.plan import read_plan
     from bciarena.session.running import run_session
 
@@ -29,6 +29,6 @@ def played(
     package = version.package if reference else str(site.storage.fetch(version.package))
     model = site.storage.fetch(version.model) if version.model else None
     part = replace(plan.parts[0], entry=package, model=model)
-    own = replace(plan, parts=(part,), out=plan.out / f"run-{number}")
+    own = replace(plan, parts=(part,), out=plan.out / name)
     run_session(own, virtual=virtual, host=host, port=port, stop=stop, say=say)
     return own.out / "runs" / part.split, own.out / "data" / part.split

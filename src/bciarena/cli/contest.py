@@ -278,6 +278,7 @@ def jury(
                 shutil.copytree(site.storage.fetch(stored), folder / own)
         if found.stage is not None:
             told = {"key": seals.public_key(site.settings.secret), "seals": list(found.stage.seals.values())}
+            told["repeated"] = [past["signed"] for past in found.departures if past.get("signed")]
             (folder / "stage.json").write_text(json.dumps(told, indent=1, ensure_ascii=False), "utf-8")
     lines = len(found.lines)
     tell(

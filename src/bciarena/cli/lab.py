@@ -115,7 +115,7 @@ def main(
     import uvicorn
 
     from bciarena.errors import BadInput
-    from bciarena.lab.app import make_app
+    from bciarena.lab.app import LINES, make_app
     from bciarena.lab.hub import CUES, Hub
     from bciarena.live.photodiode import read_offset
     from bciarena.live.streams import CodesOut
@@ -154,4 +154,4 @@ def main(
     hub = Hub(timeline, log, send_code, language=speaks, lost_ms=lost_ms, repeat=repeat_void, look=look)
     address = f"http://{host}:{port}"
     say(f"{timeline.challenge}: {timeline.duration_s:.0f} s, operator {address}/operator, stimulus {address}/stage")
-    uvicorn.run(make_app(hub), host=host, port=port, log_level="warning")
+    uvicorn.run(make_app(hub), host=host, port=port, log_level="warning", **LINES)

@@ -22,6 +22,9 @@ app = typer.Typer(help="Finals on stage: record, draw, play, and live runs.", no
 Slug = Annotated[str, typer.Argument(help="The contest.")]
 Name = Annotated[str, typer.Argument(metavar="PHASE", help="The phase.")]
 Team = Annotated[str, typer.Option("--team", help="Whose run it is.")]
+Early = Annotated[
+    str, typer.Option("--out-of-turn", metavar="REASON", help="Why it plays before its turn; kept and shown.")
+]
 
 
 @contextmanager
@@ -112,6 +115,7 @@ def attach(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="The run folder of a live run.")],
     team: Team,
     data: Annotated[Path | None, typer.Option(help="Its recordings, if they have moved.")] = None,
+    why: Early = "",
     home: Home = None,
     database: Database = None,
     storage: Stored = None,
@@ -121,7 +125,7 @@ def attach(
     from bciarena.service.live_runs import attach as take
 
     with _phase(slug, name, home, database, storage) as (site, session, phase):
-        run = take(session, site.storage, None, phase, team, folder, data)
+        run = take(session, site.storage, None, phase, team, folder, data, why)
     tell(as_json, {"team": team, "run": run.id}, f"run {run.id} of {team}: /runs/{run.id}")
 
 
@@ -131,6 +135,7 @@ def live(
     name: Name,
     plan: Annotated[Path, typer.Argument(help="The session, as TOML (docs/lab.md); its entry is the team's package.")],
     team: Team,
+    why: Early = "",
     virtual: Annotated[bool, typer.Option("--virtual", help="A virtual subject.")] = False,
     port: Annotated[int, typer.Option(help="Port of the lab's pages.")] = 8010,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
@@ -140,17 +145,41 @@ def live(
     as_json: AsJson = False,
 ) -> None:
     """Let a finalist play live: the plan's session with the team's package, shown on the projector, then attached."""
+    import socket
+
     from bciarena.cli._feed import Feed
     from bciarena.cli._live_final import played
     from bciarena.cli.live import _say, _stop
     from bciarena.service import live_runs
+    from bciarena.service.turns import turn_number
 
     with _phase(slug, name, home, database, storage) as (site, session, phase):
-        run = live_runs.waiting_run(session, phase, team)
+        run = live_runs.waiting_run(session, phase, team, why)
         book, phase_id = phase.contest.rulebook, phase.id
-        version, number = run.version, run.id
+        version, number, turn = run.version, run.id, turn_number(session, run)
+        name_of_turn = f"run-{number}" if turn == 1 else f"run-{number}-turn-{turn}"
         session.commit()  # a session takes a while: hold no lock
         with Feed(site, phase_id, team, book, f"http://{host}:{port}"):
-            folder, data = played(site, version, plan, number, virtual, host, port, _stop(), _say)
-        live_runs.attach(session, site.storage, None, phase, team, folder, data)
+            folder, data = played(site, version, plan, name_of_turn, virtual, host, port, _stop(), _say)
+        live_runs.attach(session, site.storage, None, phase, team, folder, data, machine=socket.gethostname())
     tell(as_json, {"team": team, "run": number}, f"run {number} of {team}: /runs/{number}")
+
+
+@app.command()
+def repeat(
+    slug: Slug,
+    name: Name,
+    team: Team,
+    reason: Annotated[str, typer.Option(help="What disturbed the turn; kept and shown.")],
+    home: Home = None,
+    database: Database = None,
+    storage: Stored = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let a team play its turn again, because our side disturbed it; the earlier run is kept with the reason."""
+    from bciarena.service import turns
+
+    with _phase(slug, name, home, database, storage) as (site, session, phase):
+        run = turns.repeat(session, phase.contest.owner, phase, team, reason, site.settings.boxed)
+        number = run.id
+    tell(as_json, {"team": team, "run": number, "reason": reason}, f"run {number} of {team}: to be played again")

@@ -20,6 +20,7 @@ from bciarena.lab.hub import ROLES, Hub, Send
 from bciarena.words import read_words
 
 WATCH_S = 0.5
+LINES: dict[str, Any] = {"ws_ping_timeout": 120.0}  # a page or subject on a busy machine is slow to answer, not gone
 BEHIND_MOST = 1000  # messages a slow listener may lag behind before it is let go
 POLICY = "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; frame-ancestors 'none'"
 

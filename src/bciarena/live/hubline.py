@@ -25,7 +25,9 @@ class HubLine:
         self._open = ExitStack()
         address = url.replace("http://", "ws://").replace("https://", "wss://").rstrip("/") + "/ws/watcher"
         try:
-            self._socket = self._open.enter_context(connect(address, open_timeout=wait_s, max_size=8_000_000))
+            # The hub asks whether we are there; asking it, too, would end the line where a busy machine answers late.
+            opened = connect(address, open_timeout=wait_s, max_size=8_000_000, ping_interval=None)
+            self._socket = self._open.enter_context(opened)
         except (OSError, TimeoutError) as error:
             raise BadInput(f"{url}: the lab is not reachable there ({error}); start it with arena lab") from error
         self._heard = heard

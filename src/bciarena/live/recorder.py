@@ -99,6 +99,8 @@ class Recorder:
         self._keeper.join()
         self._file.close()
         self._noted.close()
+        if not (self.folder / RAW).is_file():
+            raise BadInput(f"{self.folder}: was removed while it was being recorded; nothing of it is left")
         return rescue(self.folder, side)
 
 

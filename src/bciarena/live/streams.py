@@ -351,6 +351,8 @@ class LiveIn:
         for inlet in (self._eeg, self._marks):
             if inlet is not None:
                 inlet.close_stream()
+        # Inlets that stay would look for their streams again, and say so, when those end after us.
+        self._eeg = self._marks = None
 
 
 def number_in(word: str) -> int | None:

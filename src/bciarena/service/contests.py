@@ -366,7 +366,12 @@ def change_phase(session: Session, actor: Account, phase: Phase, **values: Any) 
         session.execute(update(Result).where(Result.phase_id == phase.id).values(ends=None))  # the keeper makes others
     values = {name: value for name, value in values.items() if getattr(phase, name) != value}
     for name, value in values.items():
-        note(session, actor, phase.contest, f"{phase.name}: {name}", getattr(phase, name), value)
+        before = getattr(phase, name)
+        for key in sorted({*before, *value}) if name in ("terms", "limits") else ():
+            if before.get(key) != value.get(key):
+                note(session, actor, phase.contest, f"{phase.name}: {key}", before.get(key), value.get(key))
+        if name not in ("terms", "limits"):
+            note(session, actor, phase.contest, f"{phase.name}: {name}", before, value)
         setattr(phase, name, value)
     phase.revision += 1
     about = ", ".join(f"{name}={value}" for name, value in values.items()) or "nothing changed"

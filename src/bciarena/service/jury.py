@@ -23,7 +23,8 @@ from bciarena.plaintext import table_cell
 from bciarena.service import seals
 from bciarena.service.awards import Given, Standing, given, standing
 from bciarena.service.boards import Board, make_board
-from bciarena.service.models import Admission, AuditLine, Change, Phase, Result, Stage, Submission
+from bciarena.service.changes import told
+from bciarena.service.models import Admission, AuditLine, Change, Phase, Result, Stage, Submission, Team
 from bciarena.service.parts import terms_of, view_of
 from bciarena.service.phases import admissions_of, source_of
 from bciarena.service.results import score_of_run
@@ -31,6 +32,7 @@ from bciarena.service.shown import FILTERS
 from bciarena.service.site import Site
 from bciarena.service.submissions import current_result, data_of
 from bciarena.service.texts import say
+from bciarena.service.turns import departures
 from bciarena.service.words import challenge_title, contest_title, metric_name, phase_title, unit_name
 
 NOTES_SHOWN = 10
@@ -71,6 +73,7 @@ class Pack:
     changes: list[Change]
     made_at: float
     stage: Stage | None = None
+    departures: tuple[dict[str, Any], ...] = ()  # from the order drawn on stage, see turns.py
 
     @property
     def groups(self) -> list[list[Line]]:
@@ -103,8 +106,17 @@ def pack(session: Session, site: Site, phase: Phase, lang: str = "en") -> Pack:
     return Pack(
         phase, make_board(session, phase, view_of(phase, full=True)), find_rulebook(phase.contest.rulebook), lines,
         awards, out, [run for run in runs if run.late], admissions_of(session, phase),
-        list(session.scalars(history)), time.time(), session.get(Stage, phase.id),
+        list(session.scalars(history)), time.time(), session.get(Stage, phase.id), _departures(session, phase),
     )  # fmt: skip
+
+
+def _departures(session: Session, phase: Phase) -> tuple[dict[str, Any], ...]:
+    stage = session.get(Stage, phase.id)
+    return tuple(
+        {"team": session.get_one(Team, one["team"]).name, **told}
+        for one in (stage.teams if stage else ())
+        for told in departures(one)
+    )
 
 
 def runs_behind(session: Session, phase: Phase) -> list[tuple[Submission, Result, str]]:
@@ -157,6 +169,7 @@ def page(site: Site, found: Pack, lang: str) -> str:
         t=t,
         lang=lang,
         pack=found,
+        changes=[told(lang, one) for one in found.changes],
         phase=found.phase,
         contest=contest,
         terms=terms_of(found.phase),

@@ -23,7 +23,7 @@ from bciarena.jobs.queue import HELD
 from bciarena.jobs.storage import Storage
 from bciarena.runs import RunFolder, rescore
 from bciarena.scratch import scratch
-from bciarena.service import contests, stage
+from bciarena.service import contests, stage, turns
 from bciarena.service.audit import record
 from bciarena.service.models import Account, Phase, Submission
 from bciarena.service.parts import terms_of
@@ -51,24 +51,19 @@ def record_session(
     return about
 
 
-def waiting_run(session: Session, phase: Phase, team: str) -> Submission:
-    """The run of a team that waits to be played live."""
+def waiting_run(session: Session, phase: Phase, team: str, why: str = "", actor: Account | None = None) -> Submission:
+    """The run of a team that plays live now, in the order drawn or, for a reason that is kept, before its turn."""
     if terms_of(phase).stage != "live":
         raise BadInput(f'{phase.name}: is no phase with stage = "live"')
-    runs = {run.team.name: run for run in stage.players(session, phase)}
-    if team not in runs:
-        raise BadInput(f"{team}: has nothing to play in {phase.name}; there are {', '.join(runs) or 'no teams'}")
-    run = runs[team]
-    if session.get_one(Job, run.job_id).state != "queued":
-        raise BadInput(f"{team}: has played already (run {run.id}); have it run again on the run's page first")
-    return run
+    return turns.begin(session, actor, phase, team, why)
 
 
 def attach(
-    session: Session, storage: Storage, actor: Account | None, phase: Phase, team: str, folder: Path, data: Path | None
-) -> Submission:
-    """Take a live run's folder as the run of a team; the keeper makes its result."""
-    run = waiting_run(session, phase, team)
+    session: Session, storage: Storage, actor: Account | None, phase: Phase, team: str, folder: Path, data: Path | None,
+    why: str = "", machine: str | None = None,
+) -> Submission:  # fmt: skip
+    """Take a live run's folder as the run of a team; the keeper makes its result. ``machine``: where it was played."""
+    run = waiting_run(session, phase, team, why, actor)
     job, book = session.get_one(Job, run.job_id), find_rulebook(phase.contest.rulebook)
     header, _, _ = RunFolder(folder).ledger()
     if header["challenge"] != book.id:
@@ -88,7 +83,7 @@ def attach(
     job.payload = {**job.payload, "data": stored, "data_digest": header["data"], "live": header["data"]}
     job.state = "finished" if outcome.verdict == "ok" else "failed"
     job.verdict, job.result, job.run, job.error = outcome.verdict, kept, outcome.run, outcome.error or None
-    job.ended_at = time.time()
+    job.ended_at, job.machine = time.time(), machine
     job.started_at = job.ended_at - float(kept.get("wall_s", 0.0))
     record(session, actor, "stage", f"{phase.contest.slug}/{phase.name}: live run of {team} (run {run.id})")
     session.commit()

@@ -60,7 +60,17 @@ def players(session: Session, phase: Phase) -> list[Submission]:
 
 
 def begun(stage: Stage | None) -> bool:
-    return stage is not None and (stage.machine is not None or bool(stage.seals))
+    """Whether somebody has played, or plays."""
+    if stage is None:
+        return False
+    turns = any(one.get("departures") for one in stage.teams)
+    return stage.machine is not None or bool(stage.seals) or turns or live_now(stage) is not None
+
+
+def live_now(stage: Stage) -> dict[str, Any] | None:
+    """What the live run on stage was doing a moment ago."""
+    heard = float(stage.live.get("heard", 0)) if stage.live else 0.0
+    return stage.live if time.time() - heard < LIVE_S else None
 
 
 def draw(session: Session, actor: Account, phase: Phase, seed: str = "") -> Stage:
@@ -191,6 +201,7 @@ def _sealed(session: Session, storage: Storage, secret: str, stage: Stage, run: 
         "order": names,
         "place": place + 1,
         "team": names[place],
+        "departures": [{"what": told["what"], "why": told["why"]} for told in _departures(stage, run)],
         "run": run.id,
         "job": job.id,
         "score": result.score,
@@ -207,6 +218,11 @@ def _sealed(session: Session, storage: Storage, secret: str, stage: Stage, run: 
         "ended_at": job.ended_at,
     }
     return seals.seal(secret, said)
+
+
+def _departures(stage: Stage, run: Submission) -> list[dict[str, Any]]:
+    """What departed from the order drawn for a run, see turns.py."""
+    return next((one.get("departures", []) for one in stage.teams if one["run"] == run.id), [])
 
 
 # ------------------------------------------------------------------ what the projector shows
@@ -241,8 +257,8 @@ def direct(session: Session, actor: Account, phase: Phase, act: str, value: str 
     """What the organiser does with the projector."""
     stage = _drawn(session, phase)
     now = time.time()
-    if act in ("next", "back", "title"):
-        step = {"next": stage.at + 1, "back": stage.at - 1, "title": -1}[act]
+    if act in ("next", "back", "title", "outcome"):
+        step = {"next": stage.at + 1, "back": stage.at - 1, "title": -1, "outcome": len(stage.teams)}[act]
         stage.at, stage.shown_s, stage.since = min(max(step, -1), len(stage.teams)), 0.0, None
         if 0 <= stage.at < len(stage.teams) and act == "next":
             stage.since = now

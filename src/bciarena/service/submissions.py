@@ -357,10 +357,23 @@ def rerun(session: Session, actor: Account, submission: Submission, boxed: bool)
     job = session.get_one(Job, submission.job_id)
     if job.state in ("queued", "leased"):
         raise Refused(409, "refused.still_running")
-    new = _queue(session, submission.version, submission.phase, submission.team, boxed, priority=1)
-    submission.job_id = new.id
+    _not_on_stage(submission.phase)
+    requeue(session, submission, boxed)
     record(session, actor, "rerun", f"run {submission.id}")
     session.commit()
+
+
+def requeue(session: Session, submission: Submission, boxed: bool) -> None:
+    """Give a submission a new run."""
+    submission.job_id = _queue(
+        session, submission.version, submission.phase, submission.team, boxed, priority=1
+    ).id  # fmt: skip
+
+
+def _not_on_stage(phase: Phase) -> None:
+    """On a stage a turn is repeated with a reason that everybody sees (turns.py)."""
+    if terms_of(phase).stage != "none":
+        raise Refused(409, "refused.stage_rerun")
 
 
 AGAIN = ("all", "unboxed", "failed", "faulted")
@@ -370,6 +383,8 @@ def rerun_all(session: Session, actor: Account, phase: Phase, which: str, boxed:
     """Run all ended submissions of a phase again, or those that were not boxed, failed, or failed by our fault."""
     if which not in AGAIN:
         raise Refused(422, "refused.field", name="which")
+    if which != "unboxed":  # those have no rank: playing them again changes no outcome
+        _not_on_stage(phase)
     query = (
         select(Submission, Job.state, Result)
         .join(Job, Job.id == Submission.job_id)
@@ -383,7 +398,7 @@ def rerun_all(session: Session, actor: Account, phase: Phase, which: str, boxed:
         if which in ("all", state) or (which == "unboxed" and result is not None and not is_boxed(result.sandbox))
     ]
     for run in chosen:
-        run.job_id = _queue(session, run.version, phase, run.team, boxed, priority=1).id
+        requeue(session, run, boxed)
     record(session, actor, "rerun", f"{phase.contest.slug}/{phase.name}: {which}, {len(chosen)} runs")
     session.commit()
     return len(chosen)

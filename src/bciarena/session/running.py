@@ -12,10 +12,10 @@ from typing import Any
 from bciarena.contests import contest
 from bciarena.entries.opened import opened
 from bciarena.errors import BadInput
-from bciarena.lab.app import make_app
+from bciarena.lab.app import LINES, make_app
 from bciarena.lab.hub import SAY, Hub
 from bciarena.live.commands import opened_stream, side_of
-from bciarena.live.notes import told
+from bciarena.live.notes import NOTE, told
 from bciarena.live.photodiode import read_offset
 from bciarena.live.running import form_of
 from bciarena.live.streams import CodesOut, need_lsl
@@ -31,6 +31,7 @@ Say = Callable[[str], None]
 TAIL_S = 0.3  # recorded behind the last frame of a block
 LOOK_S = 0.1
 HOLD_S = 0.25  # nobody waits for a recorder: codes that come late still find their sample
+GIVE_UP_S = 30.0  # how long a block that is over waits for its last samples: a stream that has died sends none
 
 
 class HubSide:
@@ -66,14 +67,17 @@ class Headset(threading.Thread):
             self.hub.spoil(first_s, last_s, line["reason"])
 
     def run(self) -> None:
-        while not self.cut.is_set() and (self.source.last_s or 0.0) < self.until_s:
+        while not self._ended() and (self.source.last_s or 0.0) < self.until_s:
             eeg, codes = self.source.read()
             if eeg.shape[1]:
                 self._take(eeg, codes)
         # The last packet must have something in it: it is the one that says that nothing follows.
-        while not self.cut.is_set() and not self.recorder.samples % self.packet_n:
+        while not self._ended() and not self.recorder.samples % self.packet_n:
             eeg, codes = self.source.read()
             self._take(eeg[:, :1], codes[:1])
+
+    def _ended(self) -> bool:
+        return self.cut.is_set() or time.monotonic() > self.until_s + GIVE_UP_S
 
     def _take(self, eeg: Any, codes: Any) -> None:
         self.recorder.add(eeg, codes)
@@ -81,10 +85,13 @@ class Headset(threading.Thread):
         if self.decoder:
             self.decoder.feed.add(self.form(eeg, codes), codes, self.source.last_s or 0.0)
 
-    def finish(self, until_s: float) -> None:
-        """Read on up to a time, then write what was recorded."""
+    def finish(self, until_s: float, stop: threading.Event) -> None:
+        """Read on up to a time, then write what was recorded; without the rest if ``stop`` is set."""
         self.until_s = until_s
-        self.join()
+        while self.is_alive():
+            self.join(LOOK_S)
+            if stop.is_set():
+                self.cut.set()
         self.close()
 
     def stop(self) -> None:
@@ -94,6 +101,10 @@ class Headset(threading.Thread):
 
     def close(self) -> None:
         self.source.close()
+        last_s = self.source.last_s
+        if last_s is not None and last_s < self.until_s < float("inf"):  # the end of the block is not in the recording
+            at, span = self.recorder.samples, (last_s, self.until_s)
+            self._mark({"sample": at, "until": at, "reason": NOTE("never_back"), "span_s": span})
         self.recorder.finish(side_of(self.source))
 
 
@@ -149,7 +160,7 @@ def _lab(plan: Plan, host: str, port: int, virtual: bool, say: Say) -> Iterator[
         repeat=plan.repeat_void, self_paced=True, virtual=virtual, look=look,
     )  # fmt: skip
     hub.not_yet = SAY("not_recording")
-    server = uvicorn.Server(uvicorn.Config(make_app(hub), host=host, port=port, log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(make_app(hub), host=host, port=port, log_level="error", **LINES))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while thread.is_alive() and not server.started:
@@ -233,7 +244,7 @@ def _sit(
         raise
     finally:
         hub.not_yet = SAY("not_recording")
-    headset.finish(time.monotonic() + TAIL_S)
+    headset.finish(time.monotonic() + TAIL_S, stop)
     if decoder:
         decoder.feed.end(headset.source.last_s or 0.0, number == len(part.blocks))
     place.join(plan.book)

@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from bciarena.errors import BadInput
 from bciarena.service import contests, downloads, editing, registrations
+from bciarena.service.changes import told
 from bciarena.service.models import Contest
 from bciarena.service.page import Id, Page, may
 from bciarena.service.pages.organise import FOLDERS_SHOWN, data_values, phase_values
@@ -42,7 +43,7 @@ def _show(page: Page, contest: Contest, problem: str = "", code: int = 200) -> H
         files=downloads.of(page.session, contest),
         folders=contests.folders_for(page.session, page.me, page.site.settings.data_roots)[:FOLDERS_SHOWN],
         registrations=registrations.of(page.session, contest),
-        history=editing.history(page.session, contest),
+        history=[told(page.lang, one) for one in editing.history(page.session, contest)],
         upload_mb=page.site.settings.upload_limit >> 20,
         f=lambda name: page.field(name, 20_000),
     )

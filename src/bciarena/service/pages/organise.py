@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
@@ -22,7 +23,7 @@ from bciarena.service.page import Page, may
 from bciarena.service.parts import terms_of
 from bciarena.service.refusals import Refused
 from bciarena.service.spec import ContestSpec, Granted, Terms, checked, images_toml, parse, parse_images, parse_toml
-from bciarena.service.words import contest_title, run_rows
+from bciarena.service.words import contest_title, phase_title, run_rows
 
 router = APIRouter()
 FOLDERS_SHOWN = 200
@@ -131,6 +132,7 @@ def _contest(page: Page, contest: Contest, problem: str = "", code: int = 200) -
         python=find_rulebook(contest.rulebook).python,
         images=page.field("images", 20_000) or images_toml(contest.images),
         title=contest_title(page.lang, contest),
+        phase_title=partial(phase_title, page.say),
         phase_state=contests.phase_state,
         terms_of=terms_of,
         why_closed=contests.why_closed,
@@ -248,7 +250,7 @@ def _terms_values(page: Page, number: str = "") -> dict[str, Any]:
     if admits == "first":
         values |= {"first": given("first"), "of": given("of"), "carries": given("carries") or "nothing"}
     values |= {"audit": bool(given("audit")), "waiver": given("waiver") or "", "stage": given("stage") or "none"}
-    values |= {"output": output} if (output := given("output")) else {}
+    values |= {name: told for name in ("scores", "output") if (told := given(name))}
     public = {name: _numbers(given(f"public_{name}")) for name in ("subjects", "blocks")}
     return values | {"public": public}
 

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from bciarena.contests import registered as find_rulebook
 from bciarena.jobs.model import Job
-from bciarena.service import awards, contests, seals, stage, submissions
+from bciarena.service import awards, contests, seals, stage, submissions, turns
 from bciarena.service.models import Phase, Stage, Submission, Team
 from bciarena.service.page import Page, may
 from bciarena.service.parts import terms_of
@@ -19,7 +19,11 @@ from bciarena.service.stage_show import Show, show
 from bciarena.service.words import challenge_title, contest_title, phase_title, unit_name
 
 router = APIRouter()
-WORDS = ("played", "plays", "waits", "subject", "trial", "estimate", "tie", "untested", "soon", "paused", "live")
+WORDS = (
+    "played", "plays", "waits", "subject", "trial", "estimate", "tie", "untested", "soon", "paused", "live",
+    "next_team", "all_played",
+)  # fmt: skip
+SAVES = ("draw", "play", "open", "repeat")
 FILLED_THERE = {name: f"{{{name}}}" for name in "sab"}  # by the page's script
 SAID = ("right", "wrong", "late", "missing", "false_positive", "quiet", "invalid", "none")
 
@@ -56,6 +60,8 @@ def state(slug: str, name: str, page: Page = may("look")) -> dict[str, Any]:
     found = stage.visible(page.session, page.account, phase)
     now = time.time()
     shown = stage.shown_s(found, now)
+    live_turns = terms_of(phase).stage == "live"
+    due = turns.turn_of(page.session, found) if live_turns else None
     teams = []
     for place, one in enumerate(found.teams):
         run = page.session.get_one(Submission, one["run"])
@@ -63,14 +69,15 @@ def state(slug: str, name: str, page: Page = may("look")) -> dict[str, Any]:
         result = submissions.current_result(page.session, run)
         done = result is not None and result.job_id == job.id
         over = place < found.at or (place == found.at and done and result is not None and _over(page, run, shown))
+        over = over or (done and live_turns)  # everybody has seen it live
         teams.append({
             "name": page.session.get_one(Team, one["team"]).name,
             "state": "played" if done else "plays" if job.state == "leased" else "waits",
             "score": result.score if over and result is not None else None,
-            "verdict": result.verdict if over and result is not None and result.verdict != "ok" else None,
+            "verdict": _verdict(page, result.verdict) if over and result is not None else None,
             "sealed": str(one["team"]) in found.seals,
+            "departures": departed(page, one),
         })  # fmt: skip
-    live = found.live if found.live and now - float(found.live.get("heard", 0)) < stage.LIVE_S else None
     return {
         "at": found.at,
         "shown_s": shown,
@@ -78,9 +85,20 @@ def state(slug: str, name: str, page: Page = may("look")) -> dict[str, Any]:
         "speed": found.speed,
         "teams": teams,
         "machine": found.machine,
-        "live": live,
+        "live": stage.live_now(found),
+        "next": due.team.name if due else None,
         "ranking": _ranking(page, phase) if found.at >= len(found.teams) else None,
     }
+
+
+def _verdict(page: Page, verdict: str) -> str | None:
+    """How a run ended, in words, where it did not end well."""
+    return None if verdict == "ok" else page.say(f"verdict_name.{verdict}")
+
+
+def departed(page: Page, one: dict[str, Any]) -> list[str]:
+    """What departed from the order drawn for a team, in the reader's language."""
+    return [page.say(f"stage.departed_{told['what']}", why=told["why"]) for told in turns.departures(one)]
 
 
 def _over(page: Page, run: Submission, shown_s: float) -> bool:
@@ -153,9 +171,11 @@ def sealed(slug: str, name: str, page: Page = may("look")) -> Response:
 
 
 def seals_of(page: Page, found: Stage) -> dict[str, Any]:
-    told = found.teams if stage.free(page.account, found) else found.teams[: max(found.at, 0)]
+    everything = stage.free(page.account, found) or terms_of(found.phase).stage == "live"
+    told = found.teams if everything else found.teams[: max(found.at, 0)]
     own = [found.seals[str(one["team"])] for one in told if str(one["team"]) in found.seals]
-    return {"seed": found.seed, "key": seals.public_key(page.site.settings.secret), "seals": own}
+    before = [past["signed"] for one in told for past in turns.departures(one) if past.get("signed")]
+    return {"seed": found.seed, "key": seals.public_key(page.site.settings.secret), "seals": own, "repeated": before}
 
 
 # ------------------------------------------------------------------ the organiser's side
@@ -170,7 +190,8 @@ def controls(slug: str, name: str, page: Page = may("manage")) -> HTMLResponse:
     for one in found.teams if found else ():
         run = page.session.get_one(Submission, one["run"])
         status = submissions.seen(page.session, page.account, run).status
-        rows.append({"run": run, "status": status, "sealed": str(one["team"]) in (found.seals if found else {})})
+        sealed_too = str(one["team"]) in (found.seals if found else {})
+        rows.append({"run": run, "status": status, "sealed": sealed_too, "departures": departed(page, one)})
     return page.render(
         "organise_stage.html",
         contest=contest,
@@ -186,6 +207,7 @@ def controls(slug: str, name: str, page: Page = may("manage")) -> HTMLResponse:
         speeds=stage.SPEEDS,
         open_to=stage.OPEN_TO,
         awaits=contests.awaits_session(phase),
+        due=turns.turn_of(page.session, found) if found else None,
         key=seals.public_key(page.site.settings.secret),
     )
 
@@ -198,6 +220,9 @@ def act(slug: str, name: str, page: Page = may("manage")) -> Response:
         stage.draw(page.session, page.me, phase, page.field("seed", 100))
     elif what == "play":
         stage.play(page.session, page.me, phase, page.field("machine", 255).strip())
+    elif what == "repeat":
+        boxed = page.site.settings.boxed
+        turns.repeat(page.session, page.me, phase, page.field("team", 200), page.field("why", turns.WHY_MOST), boxed)
     else:
         stage.direct(page.session, page.me, phase, what, page.field("value", 20))
-    return page.go(f"/organise/{slug}/{name}/stage", "notice.saved" if what in ("draw", "play", "open") else "")
+    return page.go(f"/organise/{slug}/{name}/stage", "notice.saved" if what in SAVES else "")

@@ -93,7 +93,7 @@ function frame() {
   if (live) return drawLive(live);
   const team = state.teams[at];
   text("place", team ? `${at + 1}/${state.teams.length}` : "");
-  text("who", team ? team.name : at >= state.teams.length ? state.ranking?.[0]?.team ?? "" : said.words.soon);
+  text("who", team ? team.name : at >= state.teams.length ? state.ranking?.[0]?.team ?? "" : state.next ? said.words.next_team.replace("{s}", state.next) : state.teams.every((one) => one.score !== null) ? said.words.all_played : said.words.soon);
   const t = now_s();
   const over = show.over.filter((one) => one[0] <= t);
   const answer = show.answers.findLast((one) => one[0] <= t);
@@ -203,7 +203,7 @@ function board() {
   const running = show.over.filter((one) => one[0] <= now_s()).at(-1);
   let rows = state.teams.map((team, k) => ({ ...team, on: k === at, shown: own.on && k > at ? null : k === at && running && team.score === null ? running[5] : team.score }));
   if (state.live) rows = rows.map((row) => ({ ...row, on: row.name === state.live.team, shown: row.name === state.live.team ? state.live.score : row.score }));
-  if (state.ranking && !own.on) rows = state.ranking.map((row) => ({ name: row.team, shown: row.score, on: false, more: more(row) }));
+  if (state.ranking && !own.on) rows = state.ranking.map((row) => ({ name: row.team, shown: row.score, on: false, more: more(row), departures: state.teams.find((team) => team.name === row.team)?.departures }));
   else rows.sort((a, b) => (b.shown ?? -1) - (a.shown ?? -1));
   list.replaceChildren(...rows.map((row, k) => line(row, k)));
   for (const item of list.children) { // moves from where it was
@@ -228,8 +228,9 @@ function line(row, k) {
   add("span", row.shown === null || row.shown === undefined ? "" : String(k + 1), "faint");
   add("b", row.name);
   add("span", fixed(row.shown), "num");
-  const below = row.more ?? (row.verdict ? row.verdict : row.shown === null ? said.words[row.state] : "");
+  const below = row.more ?? (row.verdict && row.shown !== null ? row.verdict : row.shown === null ? said.words[row.state] : "");
   if (below) add("small", below);
+  for (const words of row.departures ?? []) add("small", words, "warn");
   return item;
 }
 
