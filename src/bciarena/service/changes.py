@@ -11,7 +11,7 @@ from bciarena.service.texts import LANGUAGES, say
 
 NAMES = {
     "title": "organise.title", "title_zh": "organise.title_zh", "about": "organise.about",
-    "about_zh": "organise.about_zh", "data_text": "organise.data_text", "data_text_zh": "organise.data_text_zh",
+    "about_zh": "organise.about_zh", "text data": "organise.data_text", "text data_zh": "organise.data_text_zh",
     "awards": "jury.awards", "joining": "organise.joining", "one_team": "rules.one_team",
     "organiser": "organise.people", "phase": "organise.phase_name", "images": "organise.images",
     "rulebook": "organise.rulebook", "starts_at": "organise.starts", "ends_at": "organise.ends",

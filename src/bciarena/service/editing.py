@@ -39,8 +39,13 @@ def change_contest(session: Session, actor: Account, contest: Contest, **values:
     """Change titles, texts, awards, and who may take part."""
     changed = {name: value for name, value in values.items() if getattr(contest, name) != value}
     for name, value in changed.items():
-        before, after = (awards_toml(one) if name == "awards" else one for one in (getattr(contest, name), value))
-        note(session, actor, contest, name, before, after)
+        kept = getattr(contest, name)
+        if name == "texts":
+            for key in sorted(text for text in {*kept, *value} if kept.get(text) != value.get(text)):
+                note(session, actor, contest, f"text {key}", kept.get(key, ""), value.get(key, ""))
+        else:
+            before, after = (awards_toml(one) if name == "awards" else one for one in (kept, value))
+            note(session, actor, contest, name, before, after)
         setattr(contest, name, value)
     record(session, actor, "contest", f"{contest.slug}: {', '.join(changed) or 'nothing changed'}")
     session.commit()
