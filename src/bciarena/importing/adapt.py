@@ -156,7 +156,8 @@ def _rows(book: Rulebook, piece: Piece) -> NDArray[np.float64]:
         piece.notes.append("rows of zeros: " + " ".join(zero))
     dropped = [name for row, name in enumerate(piece.channels) if row not in found.values()]
     if dropped:
-        piece.notes.append("channels left out: " + " ".join(dropped[:20]))
+        more = f" (+{len(dropped) - 20})" if len(dropped) > 20 else ""
+        piece.notes.append("channels left out: " + " ".join(dropped[:20]) + more)
     return rows
 
 

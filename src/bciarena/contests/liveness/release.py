@@ -53,8 +53,6 @@ class Recorded:
     def own(self, person: int, eyes: str) -> Array:
         """What real trials may be cut from."""
         whole = self.runs[person][eyes]
-        if self.runs is not self.learnt:
-            return whole
         border = round(CALIBRATION * whole.shape[1])
         return whole[:, :border] if self.part == "cali" else whole[:, border:]
 
@@ -62,8 +60,11 @@ class Recorded:
         return self.own(person, eyes)[:, : round(length_s * 250)]
 
     def learnt_from(self, say: Callable[[str], None]) -> Mapping[int, list[Array]]:
-        cut = Recorded(self.learnt, self.learnt, "cali", 0)
-        return {person: [cut.own(person, eyes) for eyes in brain.EYES] for person in self.learnt}
+        """The calibration part, or the whole of other recordings."""
+        if self.learnt is not self.runs:
+            return {person: [runs[eyes] for eyes in brain.EYES] for person, runs in self.learnt.items()}
+        cut = Recorded(self.runs, self.runs, "cali", 0)
+        return {person: [cut.own(person, eyes) for eyes in brain.EYES] for person in self.runs}
 
     def finish(self, eeg: Array) -> Array:
         sections = scipy.signal.butter(STEEP, TOP_HZ, fs=250, output="sos")
