@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from bciarena.decoders.motor import MotorSetup, MotorStream, cut_trials
-from bciarena.decoders.motor_model import MotorModel, MotorPlayer, TrainingBlock, choose_setup
+from bciarena.decoders.motor_model import MotorModel, MotorPlayer, TrainingBlock, alike, choose_setup
 from bciarena.decoders.pooled import PooledRidge
 from bciarena.decoders.stopping import Itr
 from bciarena.errors import BadInput
@@ -205,7 +205,7 @@ def test_left_out_trials_do_not_tell_their_persons_mean():
     x, y, who = rng.standard_normal((40, 5)), rng.integers(0, 3, 40), np.arange(40) % 2 + 1
     fold = np.arange(40) // 20
     x[:20] += 7.0
-    left_out = PooledRidge(own=2.0, ridge=0.1).fit(x, y, who, fold, recentre=True).left_out_
+    left_out = PooledRidge(own=2.0, ridge=0.1).fit(x, y, who, fold, level=who).left_out_
     known = np.stack([x[20:][who[20:] == s].mean(axis=0) for s in who])
     alone = PooledRidge(own=2.0, ridge=0.1).fit((x - known)[20:], y[20:], who[20:])
     mine = np.flatnonzero(who[:20] == 1)
@@ -220,3 +220,19 @@ def test_a_person_whose_scores_mean_nothing_is_believed_less():
     fitted = MotorModel(SETUP, Itr(3, rest_s=0.5)).fit(people)
     assert fitted.strength_[2] < 0.7 * fitted.strength_[1]
     assert fitted.expected_["people"][2] < 0.2 * fitted.expected_["people"][1]
+
+
+def test_trials_of_one_recording_are_left_out_together():
+    """Two recordings of each class, shuffled, classes 1 and 2 in the same two; one trial has an artefact."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([201, 202, 203], 14)
+    recording = np.tile(np.repeat([0, 1], 7), 3)
+    looks = rng.standard_normal((42, 30))
+    looks[:, 0] += 8 * recording * (labels < 203)
+    looks[:, 1] += 8 * recording * (labels == 203)
+    looks[:, 2] += 20 * (labels == 203)  # feet were recorded at another time: no half of its own
+    looks[3, 4] += 100
+    mixed = rng.permutation(42)
+    half = alike(looks[mixed], labels[mixed])
+    for same in (labels[mixed] < 203, labels[mixed] == 203):
+        assert np.mean(half[same] == recording[mixed][same]) in (0.0, 1.0)

@@ -48,6 +48,9 @@ class MotorSetup:
     power_from, power_least : int
         Packet after the trial's start (negative: before it) where the covariance window begins; its least length
         (early on it reaches back before the start).
+    power_whole : int
+        Decision time whose covariance window, of settled imagery, also teaches the shorter ones: what a class looks
+        like is the same in half a second and in two, and is seen better in two.
     shrink, ridge : float
         Shrinkage of a window's covariance; ridge of the whitening.
     """
@@ -63,8 +66,14 @@ class MotorSetup:
     power_hz: tuple[tuple[float, float], ...] = ((8.0, 30.0),)
     power_from: int = 7
     power_least: int = 10
+    power_whole: int = 46
     shrink: float = 0.1
     ridge: float = 0.01
+
+    @property
+    def whole(self) -> int:
+        """Index of the decision time nearest to ``power_whole``."""
+        return int(np.argmin(np.abs(np.array(self.times) - self.power_whole)))
 
     @property
     def times_s(self) -> Floats:

@@ -21,10 +21,11 @@ from bciarena.errors import BadInput
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SLOW_RIDGE, POWER_RIDGE = 1.0, 0.3
+SLOW_RIDGE, POWER_RIDGE = 1.0, 2.0
 STRANGER = 0
 SLOW_WHITENING = 0.3  # slow potentials are whitened gently: their strong directions (eyes, cue) carry the answer
-PROMISE_FOLDS = 3
+REHEARSALS, PROMISE_FOLDS = 2, 3
+LOOKS_HZ = (40.0, 80.0)  # muscles, amplifier, mains: what recordings differ in and imagery does not
 PROMISED_TRIALS, DRAWS = 30, 400  # a block to come, and how often it is drawn for the range of its score
 STRENGTH_SPREAD = 0.4  # of the logarithm of people's strengths, before their trials are looked at
 ENOUGH, LOOKS_APART = 200, 3  # trials that setups are compared on; of the decision times every third
@@ -62,8 +63,11 @@ class PersonModel:
 class MotorModel:
     """Experts for every person of a training set, how to weigh them, and when to answer.
 
-    Weights, strengths and policy are fitted on a rehearsal: every block is scored by experts that were fitted without
-    it, measured from the mean of the person's other blocks, and recentred trial by trial as in a match.
+    Weights, strengths and policy are fitted on two rehearsals. In one every block is scored by experts that were fitted
+    without it, measured from the mean of the person's other blocks, and recentred trial by trial as in a match. That is
+    too kind where blocks were shuffled from the same recordings: what the recording looks like tells the class. In the
+    other the trials that look alike above the rhythms (see :func:`alike`) are left out together, half of a person's
+    trials at a time. That is too harsh, since half of the trials teach less than all. Each counts as much as the other.
 
     Parameters
     ----------
@@ -92,7 +96,9 @@ class MotorModel:
         self.per_class_ = _balance(data)
         every = np.ones(len(data.labels), dtype=bool)
         self.pool_, self.strength_, posteriors = self._calibrated(scores, data, every)
-        self.policy_ = fit_expected(posteriors, self.setup.times_s, self.objective, group=data.person)
+        self.policy_ = fit_expected(
+            np.concatenate(posteriors), self.setup.times_s, self.objective, group=np.tile(data.person, REHEARSALS)
+        )
         self.expected_ = self._promise(scores, data)
         return self
 
@@ -126,18 +132,24 @@ class MotorModel:
     def _calibrated(
         self, scores: Floats, data: _Features, fitted: NDArray[np.bool_]
     ) -> tuple[LogPool, dict[int, float], Floats]:
-        """Weights and strengths fitted on some trials, and everyone's posteriors as a match would have them."""
-        times_s = self.setup.times_s
-        pool = LogPool().fit(scores[:, fitted], data.truth[fitted], times_s)
-        posteriors = pool.posteriors(scores, times_s)
+        """Weights and strengths fitted on some trials, and everyone's posteriors as a match would have them.
+
+        Scores are (experts, rehearsals, trials, times, classes), posteriors (rehearsals, trials, times, classes).
+        """
+        times_s, truth = self.setup.times_s, np.tile(data.truth, REHEARSALS)
+        seen = np.tile(fitted, REHEARSALS)
+        joined = scores.reshape(len(scores), -1, *scores.shape[3:])
+        pool = LogPool().fit(joined[:, seen], truth[seen], times_s)
+        posteriors = pool.posteriors(joined, times_s)
+        person = np.tile(data.person, REHEARSALS)
         strength = {
-            int(n): _strength(posteriors[rows], data.truth[rows])
+            int(n): _strength(posteriors[rows], truth[rows], REHEARSALS)
             for n in np.unique(data.person)
-            for rows in [fitted & (data.person == n)]
+            for rows in [seen & (person == n)]
         }
-        powers = np.array([strength[int(n)] for n in data.person])
-        posteriors = sharpened(posteriors, powers[:, None, None])
-        return pool, strength, self._in_block_order(posteriors, data)
+        powers = np.array([strength[int(n)] for n in person])
+        posteriors = sharpened(posteriors, powers[:, None, None]).reshape(scores.shape[1:])
+        return pool, strength, np.stack([self._in_block_order(part, data) for part in posteriors])
 
     def _in_block_order(self, posteriors: Floats, data: _Features) -> Floats:
         """Posteriors including what the block's earlier trials imply."""
@@ -155,17 +167,19 @@ class MotorModel:
     def _promise(self, scores: Floats, data: _Features) -> dict[str, Any]:
         """What a match may be expected to give: blocks that neither experts, weights nor policy were fitted on."""
         assert self.objective is not None
-        truth, times_s = data.truth, self.setup.times_s
+        truth, times_s = np.tile(data.truth, REHEARSALS), self.setup.times_s
+        person = np.tile(data.person, REHEARSALS)
         answer, length = np.empty(len(truth), np.int64), np.empty(len(truth))
         parts = data.fold % PROMISE_FOLDS
-        for out in (parts == part for part in np.unique(parts)):
-            posteriors = self._calibrated(scores, data, ~out)[2]
-            policy = fit_expected(posteriors[~out], times_s, self.objective, group=data.person[~out])
+        for left in (parts == part for part in np.unique(parts)):
+            posteriors = np.concatenate(self._calibrated(scores, data, ~left)[2])
+            out = np.tile(left, REHEARSALS)
+            policy = fit_expected(posteriors[~out], times_s, self.objective, group=person[~out])
             answer[out], length[out] = policy.play(posteriors[out], times_s)
         people, ranges = {}, {}
         rng = np.random.default_rng(0)
         for n in np.unique(data.person):
-            mine = np.flatnonzero(data.person == n)
+            mine = np.flatnonzero(person == n)
             people[int(n)] = self.objective(truth[mine], answer[mine], length[mine])
             # A block to come: the person is known by these trials only, and the block is a draw again.
             drawn = [rng.choice(rng.choice(mine, len(mine)), PROMISED_TRIALS) for _ in range(DRAWS)]
@@ -202,7 +216,7 @@ def choose_setup(
     for setup in setups:
         coarse = replace(setup, times=(*setup.times[::LOOKS_APART],), power_hz=setup.power_hz[:1])
         data = _Features(coarse, few)
-        scores = _experts(data, own=1.0)[2]
+        scores = _experts(data, own=1.0)[2].mean(axis=1)
         posteriors = LogPool().fit(scores, data.truth, coarse.times_s).posteriors(scores, coarse.times_s)
         right = posteriors[np.arange(len(data.truth)), :, data.truth]
         told = np.log2(len(data.classes) * np.maximum(right, 1e-9)).mean(axis=1)
@@ -310,6 +324,7 @@ class _Features:
         self.slow_mean: dict[int, Floats] = {}
         self.power_mean: dict[int, Floats] = {}
         slow, power, labels, persons, blocks_of, mean_covs = [], [], [], [], [], []
+        halves: list[Ints] = []
         for n, blocks in people.items():
             mine = np.concatenate([b.labels for b in blocks])
             for k in self.classes:
@@ -318,8 +333,8 @@ class _Features:
             cut = [cut_trials(setup, np.asarray(b.eeg), b.starts_n) for b in blocks]
             potentials = np.concatenate([c[0] for c in cut])
             covs = np.concatenate([c[1] for c in cut])
-            mean_covs.append(covs[:, -1].mean(axis=0))
-            self.white[n] = mean_whitening(setup, covs[:, -1])
+            mean_covs.append(covs[:, setup.whole].mean(axis=0))
+            self.white[n] = mean_whitening(setup, covs[:, setup.whole])
             flat = potentials.reshape(-1, potentials.shape[-1])
             self.slow_white[n] = whitening(flat.T @ flat / len(flat), SLOW_WHITENING)
             potentials = potentials @ self.slow_white[n]
@@ -332,11 +347,14 @@ class _Features:
             labels.append(mine)
             persons.append(np.full(len(mine), n))
             blocks_of.append(np.concatenate([np.full(len(b.labels), i) for i, b in enumerate(blocks)]))
+            halves.append(2 * (len(halves) % 2) + alike(_looks(setup, blocks), mine))
         self.slow, self.power = np.concatenate(slow), np.concatenate(power)
         self.labels, self.person = np.concatenate(labels), np.concatenate(persons)
         self.block = np.concatenate(blocks_of)
         # Whole blocks are left out where there are several: neighbours in time are alike.
         self.fold = self.block if self.block.max() > 0 else np.arange(len(self.labels)) % 5
+        # Half of the people at a time, so that the others teach all they can.
+        self.rehearsals = np.stack([self.fold, np.concatenate(halves)])
         self.truth: Ints = np.searchsorted(self.classes, self.labels)
         relative = [cov / np.trace(cov, axis1=1, axis2=2)[:, None, None] for cov in mean_covs]
         level = np.mean([np.trace(cov, axis1=1, axis2=2) for cov in mean_covs], axis=0)
@@ -374,34 +392,77 @@ class _Features:
 
 
 def _experts(data: _Features, own: float) -> tuple[list[PooledRidge], list[PooledRidge], Floats]:
-    """Slow and power experts of every decision time, and the rehearsed scores (2, trials, times, classes)."""
-    setup = data.setup
-    scores = np.zeros((2, len(data.labels), len(setup.times), len(data.classes)))
+    """Slow and power experts of every decision time, and their scores (2, rehearsals, trials, times, classes)."""
+    setup, n = data.setup, len(data.labels)
+    scores = np.zeros((2, REHEARSALS, n, len(setup.times), len(data.classes)))
     slow: list[PooledRidge] = []
     power: list[PooledRidge] = []
+    whole = data.power_at(setup.whole)
     for j in range(len(setup.times)):
         same = j > 0 and len(set(map(setup.slow_window, setup.times[j - 1 : j + 1]))) == 1
         if same:  # nothing of the slow potentials has been added
             slow.append(slow[-1])
         else:
             slow.append(PooledRidge(own, SLOW_RIDGE))
-            slow[-1].fit(data.slow_at(j), data.labels, data.person, data.fold, recentre=True)
+            slow[-1].fit(data.slow_at(j), data.labels, data.person, data.rehearsals, level=data.person)
+        taught = [data.power_at(j), whole] if j < setup.whole else [data.power_at(j)]
+        times = len(taught)
+        level = np.concatenate([data.person + i * (data.person.max() + 1) for i in range(times)])
         power.append(PooledRidge(own, POWER_RIDGE))
-        power[-1].fit(data.power_at(j), data.labels, data.person, data.fold, recentre=True)
-        scores[:, :, j] = slow[-1].left_out_, power[-1].left_out_
+        power[-1].fit(
+            np.concatenate(taught),
+            np.tile(data.labels, times),
+            np.tile(data.person, times),
+            np.tile(data.rehearsals, times),
+            level=level,
+        )
+        scores[:, :, :, j] = slow[-1].left_out_, power[-1].left_out_[:, :n]
     for rows in data.blocks():  # as MotorPlayer does it while it runs
-        mine = scores[:, rows]
-        earlier = np.cumsum(mine, axis=1) - mine
-        scores[:, rows] = mine - earlier / (np.arange(len(rows)) + INERTIA)[:, None, None]
+        mine = scores[:, :, rows]
+        earlier = np.cumsum(mine, axis=2) - mine
+        scores[:, :, rows] = mine - earlier / (np.arange(len(rows)) + INERTIA)[:, None, None]
     return slow, power, scores
 
 
-def _strength(posteriors: Floats, truth: Ints) -> float:
-    """How much a person's posteriors (trials, times, classes) are to be sharpened; most likely, with a prior at 1."""
+def _looks(setup: MotorSetup, blocks: Sequence[TrainingBlock]) -> Floats:
+    """What each trial's recording looks like (trials, features): its covariance above the rhythms of imagery."""
+    look = replace(setup, times=setup.times[-1:], power_hz=((LOOKS_HZ[0], min(LOOKS_HZ[1], 0.45 * setup.rate)),))
+    covs = np.concatenate([cut_trials(look, np.asarray(b.eeg), b.starts_n)[1] for b in blocks])[:, 0]
+    return tangent(look, covs, mean_whitening(look, covs))
+
+
+def alike(looks: Floats, labels: Ints) -> Ints:
+    """Two halves (0 or 1) of a person's trials (trials, features), such that trials of a half look alike.
+
+    Each class is halved on its own, along the direction in which its trials differ most: a class that was recorded at
+    other times than the others must not become a half. Directions of different classes are turned the same way.
+    """
+    half = np.zeros(len(labels), dtype=np.int64)
+    first: Floats | None = None
+    for k in np.unique(labels):
+        rows = np.flatnonzero(labels == k)
+        off = looks[rows] - np.median(looks[rows], axis=0)
+        size = np.linalg.norm(off, axis=1, keepdims=True)
+        off = off * np.minimum(
+            1.0, np.median(size) / np.maximum(size, 1e-12)
+        )  # a trial with an artefact is no direction
+        off = off - off.mean(axis=0)
+        along = np.linalg.svd(off, full_matrices=False)[2][0]
+        first = along if first is None else first
+        order = np.argsort(off @ along * np.sign(along @ first), kind="stable")
+        half[rows[order[len(rows) // 2 :]]] = 1
+    return half
+
+
+def _strength(posteriors: Floats, truth: Ints, copies: int) -> float:
+    """How much a person's posteriors (trials, times, classes) are to be sharpened; most likely, with a prior at 1.
+
+    ``copies``: how often each trial is among them.
+    """
     powers = np.exp(np.linspace(-4, 3, 36) * STRENGTH_SPREAD)
     trials = np.arange(len(truth))
     told = [np.log(sharpened(posteriors, power)[trials, :, truth] + 1e-12).mean(axis=1).sum() for power in powers]
-    return float(powers[np.argmax(told - 0.5 * (np.log(powers) / STRENGTH_SPREAD) ** 2)])
+    return float(powers[np.argmax(np.array(told) / copies - 0.5 * (np.log(powers) / STRENGTH_SPREAD) ** 2)])
 
 
 def _balance(data: _Features) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from bciarena.errors import BadInput
@@ -29,7 +30,7 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     shared_ : array, shape (features, classes)
     own_ : dict, person -> array, shape (features, classes)
-    left_out_ : array, shape (trials, classes)
+    left_out_ : array, shape (trials, classes), or (rehearsals, trials, classes)
         Scores of each trial by weights fitted without its fold; only where folds were given.
 
     References
@@ -47,12 +48,13 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y: ArrayLike,
         person: ArrayLike | None = None,
         fold: ArrayLike | None = None,
-        recentre: bool = False,
+        level: ArrayLike | None = None,
     ) -> PooledRidge:
         """Fit on features (trials, features), centred per person, labels (trials,) and persons (trials,).
 
-        With ``fold`` (trials,) every trial is also scored by a fit without its fold, see ``left_out_``. With
-        ``recentre`` that fit does not know the fold's part in its person's mean either: nobody knows a later day's.
+        With ``fold`` (trials,) every trial is also scored by a fit without its fold, see ``left_out_``; several rows of
+        folds (rehearsals, trials) are as many rehearsals. ``level`` (trials,) tells what was centred together: the fit
+        then does not know the fold's part in that mean either, as nobody knows a later day's.
         """
         x, labels = np.asarray(X, dtype=float), np.asarray(y)
         who = np.zeros(len(labels), dtype=int) if person is None else np.asarray(person)
@@ -71,18 +73,20 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise BadInput("all features are zero")
         dual = self._dual(kernel, goal)
         if fold is not None:
-            folds = np.asarray(fold)
-            self.left_out_: Floats = np.zeros_like(goal)
-            for out in (folds == f for f in np.unique(folds)):
-                part = _centred(products, who, ~out) * bond if recentre else kernel
-                self.left_out_[out] = part[out][:, ~out] @ self._dual(part[~out][:, ~out], goal[~out])
+            rehearsals = np.atleast_2d(np.asarray(fold))
+            left_out = np.zeros((len(rehearsals), *goal.shape))
+            for folds, scores in zip(rehearsals, left_out, strict=True):
+                for out in (folds == f for f in np.unique(folds)):
+                    part = kernel if level is None else _centred(products, np.asarray(level), ~out) * bond
+                    scores[out] = part[out][:, ~out] @ self._dual(part[~out][:, ~out], goal[~out])
+            self.left_out_: Floats = left_out if np.ndim(fold) == 2 else left_out[0]
         self.shared_: Floats = x.T @ dual
         self.own_: dict[int, Floats] = {int(s): self.own * (x[who == s].T @ dual[who == s]) for s in np.unique(who)}
         return self
 
     def _dual(self, kernel: Floats, goal: Floats) -> Floats:
         scale = np.trace(kernel) / len(kernel)
-        return np.linalg.solve(kernel + self.ridge * scale * np.eye(len(kernel)), goal)
+        return np.asarray(cho_solve(cho_factor(kernel + self.ridge * scale * np.eye(len(kernel))), goal))
 
     def weights(self, person: int | None = None) -> Floats:
         """Weights (features, classes) for a person, or for an unknown one."""
@@ -98,10 +102,10 @@ class PooledRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[self.decision_function(X, person).argmax(axis=1)])
 
 
-def _centred(products: Floats, who: NDArray[np.generic], known: NDArray[np.bool_]) -> Floats:
-    """Inner products (trials, trials) of features less the mean over their person's known trials."""
-    persons, index = np.unique(who, return_inverse=True)
-    mean = (persons[:, None] == who[None]) & known
+def _centred(products: Floats, level: NDArray[np.generic], known: NDArray[np.bool_]) -> Floats:
+    """Inner products (trials, trials) of features less the mean over the known trials of the same level."""
+    levels, index = np.unique(level, return_inverse=True)
+    mean = (levels[:, None] == level[None]) & known
     weights = mean / np.maximum(mean.sum(axis=1, keepdims=True), 1)
     half = products - (weights @ products)[index]
     return np.asarray(half - (half @ weights.T)[:, index])
