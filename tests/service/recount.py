@@ -137,7 +137,7 @@ def interval(trials: list[dict], rng: np.random.Generator) -> tuple[float, float
             drawn.append(rates(table, subject, weights)[0])
         half = t95(freedom) * float(np.std(drawn))
     else:
-        together = 1 + 0.02 * (len(trials) / blocks - 1)
+        together = 1 + 0.05 * (len(trials) / blocks - 1)
     by_block = [[t for t in trials if (t["subject"], t["block"]) == name] for name in dict.fromkeys((t["subject"], t["block"]) for t in trials)]  # fmt: skip # noqa: E501
     again = [
         rates(*sums([own[k] for own in by_block for k in rng.integers(len(own), size=len(own))]))[0] for _ in range(600)
@@ -161,6 +161,7 @@ def plausible(trials: list[dict], value: float, rng: np.random.Generator) -> tup
     blocks = {name: k for k, name in enumerate(dict.fromkeys((t["subject"], t["block"]) for t in trials))}
     block_of = np.array([blocks[t["subject"], t["block"]] for t in trials])
     still = np.array([t["still"] for t in trials])
+    spread = 0.8 if len(blocks) < 3 else 0.35
     base, error = np.zeros(len(trials)), np.ones(len(trials))
     pools: list[tuple[np.ndarray, np.ndarray]] = [None] * len(trials)  # type: ignore[list-item]
     for quiet in (False, True):
@@ -178,7 +179,7 @@ def plausible(trials: list[dict], value: float, rng: np.random.Generator) -> tup
             for k in own:
                 base[k], pools[k] = np.log(share / (1 - share)), (good, bad)
         if information:
-            error[still == quiet] = np.sqrt(1 / information + 0.35**2 / len(blocks))
+            error[still == quiet] = np.sqrt(1 / information + spread**2 / len(blocks))
     moves = np.array([-10, -6, -4, -3, -2.5, -2, -1.5, -1, 0, 1, 1.5, 2, 2.5, 3, 4, 6, 10.0])
     tails = np.zeros((3, 2, len(moves)))
     means = np.zeros(len(moves))
@@ -186,7 +187,7 @@ def plausible(trials: list[dict], value: float, rng: np.random.Generator) -> tup
     for m, move in enumerate(moves):
         made = np.zeros((draws, 3))
         for d in range(draws):
-            lift = base + move * error + 0.35 * rng.standard_normal(len(blocks))[block_of]
+            lift = base + move * error + spread * rng.standard_normal(len(blocks))[block_of]
             right = rng.random(len(trials)) < 1 / (1 + np.exp(-lift))
             whole = np.zeros((len(blocks), 5))
             for k, (good, bad) in enumerate(pools):

@@ -20,7 +20,7 @@ from bciarena.contests import RULEBOOKS, contest
 from bciarena.contests.rulebook import Rulebook
 from bciarena.contests.trial import by_block
 
-SEED = 20261117
+SEED = 20261120
 RUNS = 200
 SETS = 20
 """Sets of people in a cell; each has its own truth and RUNS / SETS runs."""
@@ -37,12 +37,13 @@ WORLDS = {
     "board, blocks differ": World(block_sd=0.5, entry_sd=0.6, trials=20),
     "board, at the limit": World(alarm=-2.3, trials=20),
 }
-SHAPES = ((1, 1), (1, 2), (2, 1), (2, 2), (4, 3), (8, 6))
+SHAPES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (1, 6), (8, 1), (4, 3), (8, 6))
 """People and blocks each."""
 HARD = (
     ("near perfect", (1, 1)), ("near perfect", (2, 2)),
     ("rarely right", (1, 1)), ("rarely right", (2, 2)), ("rarely right", (4, 3)),
-    ("blocks differ", (1, 1)), ("blocks differ", (2, 2)), ("blocks differ", (4, 3)),
+    ("blocks differ", (1, 1)), ("blocks differ", (1, 2)), ("blocks differ", (2, 1)), ("blocks differ", (1, 3)),
+    ("blocks differ", (3, 1)), ("blocks differ", (2, 2)), ("blocks differ", (4, 3)),
 )  # fmt: skip
 NEW = ((3, 2), (4, 3), (8, 6))
 LIMITS = ("at the limit", "above the limit")
@@ -58,7 +59,7 @@ def generator(seed: int, *name: Any) -> np.random.Generator:
 
 
 def coverage(book: Rulebook, world: str, shape: tuple[int, int], runs: int, seed: int, sets: int = SETS) -> Cell:
-    """Share of intervals for the same people that hold the truth: of the score, and of each share.
+    """Share of intervals for the same people that hold the truth: of the score, and of each metric.
 
     ``error`` is the standard error of the score's, from the sets; ``width`` how wide intervals are, in widths of
     2 x 1.96 true standard deviations; ``outside`` counts ends of the score beyond what these trials allow.
@@ -66,7 +67,7 @@ def coverage(book: Rulebook, world: str, shape: tuple[int, int], runs: int, seed
     from bciarena.report.statistics import intervals
 
     how, rng = WORLDS[world], generator(seed, "coverage", book.id, world, shape)
-    names = ["score", *sorted(book.scoring.shares - book.scoring.hidden)]
+    names = ["score", *book.score([]).metrics]
     held: dict[str, list[list[bool]]] = {name: [] for name in names}
     widths, outside = [], 0
     for _ in range(sets):
@@ -249,7 +250,7 @@ def main(
         ("same people, hard cases", books, list(HARD)),
         ("same people, false alarms", limited, [(world, shape) for world in LIMITS for shape in AT_LIMITS]),
     ):
-        lines += ["", f"**Coverage, {title}** (people x blocks): score, worst share; width.", ""]
+        lines += ["", f"**Coverage, {title}** (people x blocks): score, worst metric; width.", ""]
         lines += _head("contest", [_named(world, shape) for world, shape in columns])
         for book in who:
             lines.append(_row(book.name, [_covered(audit, book, *column) for column in columns]))
@@ -316,7 +317,7 @@ def _tables_of_boards(audit: Audit, books: list[Rulebook], limited: list[Ruleboo
 
 def _judged() -> list[Path]:
     """The files whose change makes a cell stale."""
-    names = ("statistics", "inversion", "units", "ranking")
+    names = ("statistics", "inversion", "units", "ranking", "choosing")
     own = [HOME / "report" / f"{name}.py" for name in names]
     own += [HOME / "bench" / "made_runs.py", HOME / "contests" / "scoring.py"]
     return own + [contest(book).folder / "score.py" for book in RULEBOOKS.values()]
@@ -326,7 +327,7 @@ def _covered(audit: Audit, book: Rulebook, world: str, shape: tuple[int, int]) -
     one = audit.cell(coverage, book, world, shape)
     if one is None:
         return "–"
-    worst = min(one[name] for name in book.scoring.shares - book.scoring.hidden)
+    worst = min(one[name] for name in book.score([]).metrics)
     width = f"{one['width']:.1f}" if one["width"] < 1e3 else "-"  # a score that is always 0 has no spread
     return f"{one['score']:.3f}, {worst:.3f}; {width}"
 

@@ -34,7 +34,7 @@ def findings(run: KeptRun) -> list[Said]:
         found += _mistake(run)
     bias = bias_of(run.book, run.trials)
     if bias is not None:
-        if bias.excess > 0.005 * abs(float(run.score["score"])):
+        if bias.excess > 0.005 * float(run.score["score"]) > 0:  # of a void score no part is due to anything
             found.append(said(run.book, "say_bias", excess=bias.excess))
         found.append(said(run.book, "say_guess", guess=bias.guess))
     packet_s = run.book.packet_n / run.book.rate

@@ -5,7 +5,7 @@ n blocks, which makes the variance of a mean unbiased however few blocks there a
 for the few degrees of freedom. Where a subject has only one block, all blocks are resampled as one group. A few blocks
 may agree by luck and never show what is rare, so the interval also contains every value that chance in the trials makes
 plausible (see `inversion`). With fewer than three blocks only this is used, and blocks are assumed to differ by
-BLOCK_SD. A second interval is for new people, where there are three or more: subjects are left out one at a time
+UNMEASURED_SD. A second interval is for new people, where there are three or more: subjects are left out one at a time
 (jackknife), with a t quantile. No interval exceeds what is possible on these trials.
 """
 
@@ -26,8 +26,9 @@ from bciarena.report.units import Units, extremes, guessed, units_of
 DRAWS = 2000
 SMALLEST = 3  # blocks, or people, needed to say anything about their spread
 FEW = 16  # degrees of freedom, or right and wrong trials, below which chance alone may hide the spread
-BLOCK_SD = 0.35  # log odds by which blocks of a person are assumed to differ where that cannot be measured
-WITHIN = 0.02  # correlation of trials within a block that BLOCK_SD amounts to
+BLOCK_SD = 0.35  # log odds by which blocks of a person usually differ: the least that few blocks are taken to do
+UNMEASURED_SD = 0.8  # the same where it cannot be measured, to be on the safe side: see docs/report.md
+WITHIN = 0.05  # correlation of answer times within a block that is assumed where it cannot be measured
 TRIALS_DRAWN = 400
 
 Floats = NDArray[np.float64]
@@ -95,11 +96,12 @@ def intervals(score: dict[str, Any], draws: int = DRAWS, seed: int = 0) -> dict[
         halves = {name: max(half, wide * float(np.std(again[name]))) for name, half in halves.items() if name in again}
     limited = units.book.scoring.own != "score"  # a limit can void the score; blocks resampled may never reach it
     if freedom < FEW or limited or _rarely(units):
-        chance = inverted(units, BLOCK_SD if freedom < FEW or limited else 0.0, rng)
+        chance = inverted(units, block_sd(units.sizes.size) if freedom < FEW or limited else 0.0, rng)
     people = _people_halves(units)
     result = {}
+    void = not np.isclose(known["score"], units.rates(np.ones((1, units.sizes.size)))["score"][0])
     for name, value in known.items():
-        if name not in possible:
+        if name not in possible or (void and name == "score"):  # a void run's answers say nothing about its score of 0
             result[name] = Interval(value, None, None, "nothing")
             continue
         least, most = chance.get(name, (value, value))
@@ -112,6 +114,11 @@ def intervals(score: dict[str, Any], draws: int = DRAWS, seed: int = 0) -> dict[
         ends = [None if end is None else float(np.clip(end, floor, ceiling)) for end in (low, high, new_low, new_high)]
         result[name] = Interval(value, ends[0], ends[1], unit, ends[2], ends[3])
     return result
+
+
+def block_sd(blocks: int) -> float:
+    """By how much the blocks of a person are taken to differ in a run of so many blocks, in log odds."""
+    return UNMEASURED_SD if blocks < SMALLEST else BLOCK_SD
 
 
 def score_ends(score: dict[str, Any], keep: Callable[[int, int], bool] | None = None) -> list[float | None]:

@@ -6,12 +6,15 @@ from collections import defaultdict
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, logit
 
 from bciarena.contests import contest
 from bciarena.contests.speller.rules import FREQUENCY_HZ, KEYS
+from bciarena.contests.trial import Trial
 from bciarena.report.figures import Figure
 from bciarena.report.kept import KeptRun
 from bciarena.report.part import Part
+from bciarena.report.statistics import block_sd
 from bciarena.report.texts import Said, said
 
 HIT_RATE = [[0, "#d1495b"], [0.5, "#f4e7b0"], [1, "#2a9d6f"]]
@@ -53,23 +56,27 @@ def findings(run: KeptRun) -> list[Said]:
         return []
     limit = float(run.book.constants["fpr_limit"])
     alarms = sum(t.status == "false_positive" for t in still)
-    p = chance_above(limit, [(t.subject, t.status == "false_positive") for t in still])
+    sd = block_sd(len({(t.subject, t.block) for t in run.trials}))
+    p = chance_above(limit, still, sd)
     return [
         said(run.book, "say_alarms", n=alarms, m=len(still), limit=limit),
-        said(run.book, "say_above", p="< 0.01" if p < 0.005 else f"{p:.2f}", limit=limit),
+        said(run.book, "say_above", p="< 0.01" if p < 0.005 else f"{p:.2f}", limit=limit, sd=sd),
     ]
 
 
-def chance_above(limit: float, still: list[tuple[int, bool]], draws: int = 20_000) -> float:
+def chance_above(limit: float, still: list[Trial], sd: float, draws: int = 20_000) -> float:
     """Probability that the mean of the people's true false-alarm rates is above the limit.
 
-    Each rate has the posterior of Jeffreys' prior, Beta(alarms + 1/2, quiet + 1/2); trials of a person are
-    assumed to be independent.
+    The rate in the blocks recorded has the posterior of Jeffreys' prior, Beta(alarms + 1/2, quiet + 1/2), for every
+    person; these blocks are off the person's true rate by what blocks differ (``sd``, log odds).
     """
     rng = np.random.default_rng(0)
-    people = dict.fromkeys(subject for subject, _ in still)
-    counts = [[alarm for subject, alarm in still if subject == person] for person in people]
-    rates = [rng.beta(sum(own) + 0.5, len(own) - sum(own) + 0.5, draws) for own in counts]
+    rates = []
+    for person in dict.fromkeys(trial.subject for trial in still):
+        own = [trial for trial in still if trial.subject == person]
+        alarms, blocks = sum(t.status == "false_positive" for t in own), len({t.block for t in own})
+        here = rng.beta(alarms + 0.5, len(own) - alarms + 0.5, draws)
+        rates.append(expit(logit(here) + sd / blocks**0.5 * rng.standard_normal(draws)))
     return float(np.mean(np.mean(rates, axis=0) > limit))
 
 

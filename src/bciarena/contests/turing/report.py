@@ -53,12 +53,12 @@ def findings(run: KeptRun) -> list[Said]:
     human = of_trials(GAME, run.score["trials"])
     passed = [bool(block["score"] > 0) for block in run.score["blocks"]]
     n, m = sum(passed), len(passed)
-    low, high = (float(betaincinv(n + 0.5, m - n + 0.5, q)) for q in (0.025, 0.975))
+    low = float(betaincinv(n, m - n + 1, 0.025)) if n else 0.0  # Clopper and Pearson: with few blocks others miss
+    high = float(betaincinv(n + 1, m - n, 0.975)) if n < m else 1.0
     return [
         said(run.book, "say_human", p=_share(human.accuracy), s=_share(human.sensitivity), a=_share(human.alarms)),
         said(run.book, "say_target", n=n, m=m, share=float(run.book.constants["target"])),
-        # Jeffreys' posterior; blocks of different people are treated alike.
-        said(run.book, "say_pass", p=(n + 0.5) / (m + 1), low=0.0 if n == 0 else low, high=1.0 if n == m else high),
+        said(run.book, "say_pass", p=(n + 0.5) / (m + 1), low=low, high=high),
     ]
 
 
