@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import beta
 
+import bciarena
 from bciarena.contests import RULEBOOKS, rulebook
 from bciarena.contests.trial import Trial
 from bciarena.report.choosing import block_error, luck_of
 from bciarena.report.inversion import _made
 from bciarena.report.ranking import places, smallest_p
-from bciarena.report.statistics import bias_of, compare, intervals, trials_from
+from bciarena.report.statistics import UNMEASURED_SD, WITHIN, bias_of, compare, intervals, trials_from
+from bciarena.report.texts import WORDS
 from bciarena.report.units import units_of
+from bciarena.words import read_words
 from tests.report.made_up import as_score, made_up
 
 
@@ -98,6 +102,22 @@ def test_nothing_is_said_where_nothing_can_be_said():
     nothing = {"challenge": "imagery/1", "score": 0, "metrics": {}, "trials": []}
     assert intervals(nothing)["score"].unit == "nothing"
     assert bias_of(rulebook("imagery"), []) is None
+
+
+def test_a_void_run_has_no_interval():
+    """Its answers were worth something, its score is 0: they say nothing about the score of another such run."""
+    score = as_score(rulebook("imagery"), made_up(rulebook("imagery"), 2, 3, 20, 0.9, 1.2, np.random.default_rng(1)))
+    found = intervals(score | {"verdict": "over_budget", "score": 0.0})
+    assert found["score"][1:] == (None, None, "nothing", None, None)
+    assert found["accuracy"].low < found["accuracy"].value
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_page_names_what_is_assumed_of_few_blocks(language):
+    for assumed in (UNMEASURED_SD, WITHIN):
+        assert f" {assumed:g}" in WORDS[language]["means_trials"]
+    site = read_words(Path(bciarena.__file__).parent / "service")[language]["site"]
+    assert f"{UNMEASURED_SD:g}" in site["board.explained_few"]
 
 
 def test_few_trials_raise_an_information_rate():

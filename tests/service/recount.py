@@ -137,7 +137,7 @@ def interval(trials: list[dict], rng: np.random.Generator) -> tuple[float, float
             drawn.append(rates(table, subject, weights)[0])
         half = t95(freedom) * float(np.std(drawn))
     else:
-        together = 1 + 0.05 * (len(trials) / blocks - 1)
+        together = 1 + 0.08 * (len(trials) / blocks - 1)
     by_block = [[t for t in trials if (t["subject"], t["block"]) == name] for name in dict.fromkeys((t["subject"], t["block"]) for t in trials)]  # fmt: skip # noqa: E501
     again = [
         rates(*sums([own[k] for own in by_block for k in rng.integers(len(own), size=len(own))]))[0] for _ in range(600)

@@ -28,7 +28,7 @@ SMALLEST = 3  # blocks, or people, needed to say anything about their spread
 FEW = 16  # degrees of freedom, or right and wrong trials, below which chance alone may hide the spread
 BLOCK_SD = 0.35  # log odds by which blocks of a person usually differ: the least that few blocks are taken to do
 UNMEASURED_SD = 0.8  # the same where it cannot be measured, to be on the safe side: see docs/report.md
-WITHIN = 0.05  # correlation of answer times within a block that is assumed where it cannot be measured
+WITHIN = 0.08  # correlation of answer times within a block that is assumed where it cannot be measured
 TRIALS_DRAWN = 400
 
 Floats = NDArray[np.float64]
