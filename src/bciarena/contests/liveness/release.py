@@ -78,10 +78,10 @@ def made(asked: Asked) -> tuple[Made, dict[str, list[str]]]:
     runs, notes = resting(asked.source, asked.names, asked.say)
     learnt = runs
     if asked.learn_from:
-        learnt, more = resting(asked.learn_from, asked.names, asked.say)
+        learnt, _ = resting(asked.learn_from, asked.names, asked.say)
         if set(learnt) != set(runs):
             raise BadInput(f"--from {asked.learn_from}: has other people than {asked.source}; both need the same names")
-        notes += [f"generators learnt other recordings of the same people: {note}" for note in more[:1]]
+        notes.append("generators learnt other recordings of the same people")
     names = sorted(runs)
     for groups in (GROUPS, {"A": GROUPS["A"]}):
         share = min(-(-len(names) // len(groups)), SUBJECTS)

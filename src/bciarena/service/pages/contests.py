@@ -27,6 +27,7 @@ from bciarena.service.refusals import not_found
 from bciarena.service.shown import metric
 from bciarena.service.spec import Award
 from bciarena.service.words import challenge_title, contest_title, metric_name, phase_title, unit_name
+from bciarena.words import shown
 
 router = APIRouter()
 ANSWERS_SHOWN = 8
@@ -75,8 +76,11 @@ def rules(slug: str, page: Page = may("look")) -> Response:
             page,
             found,
             "rules",
-            rules=rules_of(book),
-            rulings={**find_contest(book).rulings, **RULINGS},
+            rules=[(name, value, shown(clause, page.lang)) for name, value, clause in rules_of(book)],
+            rulings={
+                name: [shown(text, page.lang) for text in pair]
+                for name, pair in {**find_contest(book).rulings, **RULINGS}.items()
+            },
             knows=page.knows,
         )
 
