@@ -290,6 +290,7 @@ def test_a_season(town, tmp_path, page, browser):
     assert "Alpha" in visitor.get(board).text
     settled(town)
     assert "season" in people["Alpha"][0].get("/inbox").text
+    assert "赛季" in people["Alpha"][0].get("/inbox?lang=zh").text
     assert "3 place" not in people["Gamma"][0].get("/inbox").text
 
     # The final: both play live, in the order drawn and in no other; the projector shows it as it happens.

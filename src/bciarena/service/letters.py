@@ -55,4 +55,13 @@ def read_all(session: Session, account: Account) -> None:
 
 def text_of(letter: Letter, lang: str) -> str:
     """A letter in a language; one whose text is no longer known by its key."""
-    return say(lang, letter.key, **letter.words) if letter.key in LANGUAGES[lang] else letter.key
+    words = dict(letter.words)
+    words["contest"] = words.get(f"contest_{lang}") or words.get("contest", "")
+    phase = f"phase_name.{words.get('phase')}"
+    words["phase"] = say(lang, phase) if phase in LANGUAGES[lang] else words.get("phase", "")
+    return say(lang, letter.key, **words) if letter.key in LANGUAGES[lang] else letter.key
+
+
+def named(contest: Contest) -> dict[str, str]:
+    """A contest among the words of a letter, in both languages."""
+    return {"contest": contest.title, "contest_zh": contest.title_zh}

@@ -126,7 +126,7 @@ def withdraw_team(session: Session, actor: Account, phase: Phase, team_id: int) 
 
 def _tell(session: Session, phase: Phase, team_id: int) -> None:
     link = f"/contests/{phase.contest.slug}/{phase.name}"
-    words = {"contest": phase.contest.title, "phase": phase.name}
+    words = {**letters.named(phase.contest), "phase": phase.name}
     letters.write(session, letters.members(session, [team_id]), "letter.admitted", link, **words)
 
 

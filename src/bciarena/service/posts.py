@@ -56,7 +56,7 @@ def announce(session: Session, actor: Account, contest: Contest, title: str, tex
     session.add(post)
     contest.revision += 1
     link = f"/contests/{contest.slug}/questions"
-    words = {"contest": contest.title, "title": post.title}
+    words = {**letters.named(contest), "title": post.title}
     letters.write(session, letters.following(session, contest), "letter.news", link, **words)
     record(session, actor, "announce", f"{contest.slug}: {post.title}")
     session.commit()
@@ -71,7 +71,7 @@ def ask(session: Session, account: Account, contest: Contest, title: str, text: 
     )  # fmt: skip
     session.add(post)
     link = f"/contests/{contest.slug}/questions"
-    words = {"contest": contest.title, "title": post.title}
+    words = {**letters.named(contest), "title": post.title}
     letters.write(session, letters.organisers(contest), "letter.question", link, **words)
     session.commit()
     return post
@@ -86,7 +86,7 @@ def answer(session: Session, actor: Account, contest: Contest, post_id: int, tex
     post.answered_by, post.answered_at = actor.id, time.time()
     contest.revision += 1
     link = f"/contests/{contest.slug}/questions"
-    words = {"contest": contest.title, "title": post.title}
+    words = {**letters.named(contest), "title": post.title}
     letters.write(session, [post.account_id], "letter.answer", link, **words)
     record(session, actor, "answer", f"{contest.slug}: question {post.id}{', published' if public else ''}")
     session.commit()

@@ -36,7 +36,7 @@ def ask(session: Session, account: Account, contest: Contest, team: Team) -> Reg
     if state == "waiting":
         link = f"/organise/{contest.slug}/edit"
         people = letters.organisers(contest)
-        letters.write(session, people, "letter.registration", link, team=team.name, contest=contest.title)
+        letters.write(session, people, "letter.registration", link, team=team.name, **letters.named(contest))
     session.commit()
     return found
 
@@ -48,7 +48,7 @@ def decide(session: Session, actor: Account, contest: Contest, team_id: int, adm
         raise not_found()
     found.state, found.decided_at = "admitted" if admitted else "refused", time.time()
     key = "letter.registered" if admitted else "letter.not_registered"
-    words = {"team": found.team.name, "contest": contest.title}
+    words = {"team": found.team.name, **letters.named(contest)}
     letters.write(session, letters.members(session, [team_id]), key, f"/contests/{contest.slug}/join", **words)
     record(session, actor, "registration", f"{contest.slug}: {found.team.name} {found.state}")
     session.commit()
