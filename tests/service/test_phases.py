@@ -27,7 +27,7 @@ from bciarena.recording import open_recording
 from bciarena.recording.folder import KEY
 from bciarena.report.statistics import score_ends
 from bciarena.runs.scoring import rescore
-from bciarena.service import accounts, contests, phases, submissions
+from bciarena.service import accounts, contests, phases, results, submissions
 from bciarena.service.boards import make_board
 from bciarena.service.keeper import work_once
 from bciarena.service.models import Admission, Change, Contest, Letter, Membership, Phase, Result, Submission, Team
@@ -616,6 +616,39 @@ def test_a_ledgers_digest_of_recordings_does_not_tell_their_hidden_truth(sqlite_
     assert (folder / KEY).exists() is (truth == "hidden")
     score = olga.api("GET", f"/submissions/{run}").json()["score"]
     assert rescore(played, folder, "imagery/1")["score"] == pytest.approx(score)
+
+
+def test_others_write_while_recordings_are_prepared_runs_scored_and_intervals_made(sqlite_town, tmp_path, monkeypatch):
+    """SQLite has one writer at a time: whoever keeps it while something takes long keeps everybody waiting."""
+    town, seen = sqlite_town, []
+
+    def beside(name: str, real):
+        def long(*given, **named):
+            with town.site.session(writes=True) as other:
+                other.connection().exec_driver_sql("PRAGMA busy_timeout = 100")
+                other.execute(update(Contest).values(title="Spring"))
+                other.commit()
+            seen.append(name)
+            return real(*given, **named)
+
+        return long
+
+    for name in ("contests.kept_recordings", "results.score_of_run", "results.score_ends"):
+        room, function = name.split(".")
+        module = {"contests": contests, "results": results}[room]
+        monkeypatch.setattr(module, function, beside(name, getattr(module, function)))
+    season(town, {"name": "preliminary"})
+    ann = town.person("ann")
+    _, entry = team_with_entry(ann)
+    version = upload(ann, entry, packed(tmp_path / "p", GOOD))
+    assert ann.api("POST", "/submissions", json={"version_id": version, "contest": "spring"}).status_code == 201
+    town.play()
+    with town.site.session(writes=True) as session:
+        session.execute(update(Result).values(ends={}))
+        session.commit()
+    while work_once(town.site):
+        pass
+    assert set(seen) == {"contests.kept_recordings", "results.score_of_run", "results.score_ends"}
 
 
 def test_what_an_entry_says_is_kept_back_by_the_phase_form(sqlite_town):

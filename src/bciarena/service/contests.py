@@ -163,14 +163,15 @@ def kept_recordings(storage: Storage, secret: str, phase: Phase, folder: Path) -
 
 def prepare(session: Session, storage: Storage, secret: str, phase: Phase) -> None:
     """Simulate or copy the phase's recordings into the storage and note what they hold; problems are noted as well."""
-    order = phase.data_about["order"]
+    order, book = phase.data_about["order"], phase.contest.rulebook
+    session.commit()  # this takes a while: hold no lock
     with tempfile.TemporaryDirectory(prefix="arena-data-") as work:
         try:
             if "folder" in order:
                 folder = Path(order["folder"])
             else:
                 folder = Path(work) / "data"
-                _simulate(phase.contest.rulebook, order["simulate"], folder, phase.hidden_data)
+                _simulate(book, order["simulate"], folder, phase.hidden_data)
             name, about = kept_recordings(storage, secret, phase, folder)
             about |= {"sets": {one: _stored(storage, Path(place)) for one, place in order.get("sets", {}).items()}}
         except BadInput as error:

@@ -45,6 +45,7 @@ def unsettled(session: Session, limit: int = 50) -> list[tuple[Submission, Job]]
 
 def settle(session: Session, storage: Storage, submission: Submission, job: Job) -> Result | None:
     """Turn the outcome of a job into a result; None when another process was first."""
+    session.commit()  # the storage may be far away: hold no lock
     score = score_of_run(storage, job.run) if job.run else (job.result or {})
     return _put(session, submission, job, score, score.get("challenge") or job.payload["challenge"])
 
@@ -72,7 +73,9 @@ def _put(session: Session, submission: Submission, job: Job, score: dict[str, An
     A rulebook that was in use before has its row already, which is used again. None: another process wrote the same
     at the same moment.
     """
-    ends = _ends(score, submission.phase)
+    phase = submission.phase
+    session.commit()  # intervals take a while: hold no lock
+    ends = _ends(score, phase)
     low, high, *_ = ends_of(ends, "all")
     values = {
         "verdict": score.get("verdict") or job.verdict or "unknown",
@@ -163,9 +166,10 @@ def without_ends(session: Session, limit: int = 20) -> list[Result]:
 def make_ends(session: Session, storage: Storage, result: Result) -> None:
     """The intervals of a result that has none, from its run folder."""
     phase, run, book = session.get_one(Phase, result.phase_id), str(result.run), result.rulebook
+    data = str(session.get_one(Job, result.job_id).payload["data"])
+    session.commit()  # this takes a while: hold no lock
     score = score_of_run(storage, run)
     if score.get("challenge") != book:  # re-scored under other rules since: the stored run has the old ones
-        data = str(session.get_one(Job, result.job_id).payload["data"])
         score = rescore(storage.fetch(run), storage.fetch(data), book)
     result.ends = _ends(score, phase)
     result.low, result.high, *_ = ends_of(result.ends, "all")
