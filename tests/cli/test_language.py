@@ -23,9 +23,9 @@ CATALOGUE = {
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 RAISED = {"BadInput", "EntryFailed"}
 ROOMS = (
-    *("audit", "bench", "bundles", "cli", "contests", "database", "entries", "importing", "jobs", "live", "moabb"),
-    *("protocol", "recording", "release", "report", "runs", "service", "session", "upkeep", "wrapping"),
-    *("contest_folders.py", "words.py", "writing.py"),
+    *("audit", "bench", "bundles", "cli", "contests", "database", "decoders", "entries", "importing", "jobs"),
+    *("live", "moabb", "protocol", "recording", "release", "report", "runs", "sandbox", "service", "session", "upkeep"),
+    *("wrapping", "clocks.py", "contest_folders.py", "demo.py", "inprocess.py", "words.py", "writing.py"),
 )
 """Where every refusal has its Chinese."""
 CODE = re.compile("[a-z_]+")
