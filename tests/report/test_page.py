@@ -22,6 +22,7 @@ from bciarena.report.page import render
 from bciarena.report.replay import replay
 from bciarena.report.texts import WORDS, worded, words_of
 from bciarena.simulator import Order, make
+from bciarena.simulator.quality_page import PAGES
 from bciarena.verdicts import MEANING
 from tests.accessibility import violations
 from tests.making import write_folder
@@ -78,6 +79,15 @@ def played(challenge, tmp_path_factory):
     data = write_folder(book, folder / "data", [codes_of(book, 8), codes_of(book, 6)], [codes_of(book, 7)] * 2)
     play(Guesses(), book.id, data, out=folder / "run")
     return folder / "run"
+
+
+def test_the_quality_page_of_simulated_recordings_can_be_read_by_everybody(page, tmp_path):
+    """Here, because this module has a browser."""
+    out = tmp_path / "set"
+    assert arena([*"simulate imagery --subjects 1 --blocks 1 --seed 4 --figures --out".split(), str(out)]) == 0
+    for name in PAGES.values():
+        page.goto((out / name).as_uri())
+        assert violations(page) == []
 
 
 def test_page_opens_without_errors_and_draws_every_figure(any_run, page, tmp_path):

@@ -90,7 +90,9 @@ def _asked(executable: Path, variables: tuple[tuple[str, str], ...]) -> Settings
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BadInput(f"{executable}: cannot be started ({error})") from error
     if "No module named 'pip" in done.stderr:
-        raise BadInput(f"{executable} has no pip; give it one with: {executable} -m ensurepip")
+        raise BadInput(
+            f"{executable} has no pip; give it one with: {executable} -m ensurepip (Debian: apt install python3-pip)"
+        )
     if done.returncode:
         raise Fault(f"pip of {executable} does not tell its settings: {done.stderr.strip()[-200:]}")
     said: dict[str, Any] = json.loads(done.stdout)
