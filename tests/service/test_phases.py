@@ -316,6 +316,14 @@ def test_quotas_late_submissions_and_one_team_each(sqlite_town, tmp_path):
     assert sent() == (201, "")
     assert sent() == (409, "refused.total_limit")
     with town.site.session(writes=True) as session:
+        # Whoever goes over to another team brings none of its places along.
+        account = session.get_one(Submission, 1).by
+        session.get_one(Membership, (team, account)).team_id = other = 77
+        session.add(Team(id=other, name="Other", folded="other", looks="other"))
+        session.flush()
+        assert phases.other_teams(session, session.get_one(Contest, 1), session.get_one(Team, other)) == ["Alpha"]
+        assert phases.other_teams(session, session.get_one(Contest, 1), session.get_one(Team, team)) == []
+        session.rollback()
         run = session.get_one(Submission, 1)
         assert run.late
         stage = phase(session, "preliminary")

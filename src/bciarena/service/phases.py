@@ -52,13 +52,18 @@ def check_team(session: Session, phase: Phase, team: Team) -> None:
 
 
 def other_teams(session: Session, contest: Contest, team: Team) -> list[str]:
-    """Teams in the contest that share a member with this one."""
-    people = select(Membership.account_id).where(Membership.team_id == team.id)
-    shared = select(Membership.team_id).where(Membership.account_id.in_(people), Membership.team_id != team.id)
+    """Teams in the contest that share a member with this one, or somebody who submitted for it and left it since."""
     phases = select(Phase.id).where(Phase.contest_id == contest.id)
-    entered = select(Submission.team_id).where(Submission.phase_id.in_(phases))
+    here = Submission.phase_id.in_(phases)
+    members = select(Membership.account_id).where(Membership.team_id == team.id)
+    people = members.union(select(Submission.by).where(here, Submission.team_id == team.id))
+    theirs = select(Membership.team_id).where(Membership.account_id.in_(people))
+    shared = theirs.union(select(Submission.team_id).where(here, Submission.by.in_(people)))
+    entered = select(Submission.team_id).where(here)
     asked = select(Registration.team_id).where(Registration.contest_id == contest.id, Registration.state != "refused")
-    query = select(Team.name).where(Team.id.in_(shared), or_(Team.id.in_(entered), Team.id.in_(asked)), ~Team.house)
+    query = select(Team.name).where(
+        Team.id.in_(shared), Team.id != team.id, or_(Team.id.in_(entered), Team.id.in_(asked)), ~Team.house
+    )
     return list(session.scalars(query.order_by(Team.name)))
 
 
