@@ -234,7 +234,8 @@ def plays_live(visitor, plan: Path, team: str, page) -> dict:
         [*ARENA, *live_words(plan, team, port)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as playing:
         try:
-            wait_for(lambda: listening(port), 120, "the lab's pages are there")
+            wait_for(lambda: listening(port) or playing.poll() is not None, 300, "the lab's pages are there")
+            assert playing.poll() is None, playing.communicate()[0]
             page.goto(f"http://127.0.0.1:{port}/stage")
             end = time.monotonic() + 240
             while playing.poll() is None and time.monotonic() < end:
