@@ -9,6 +9,9 @@ import pytest
 
 from bciarena.cli import main
 from bciarena.cli._playing import shown_live
+from bciarena.contests import rulebook
+from bciarena.entries.opened import opened
+from bciarena.errors import EntryFailed
 
 pytestmark = pytest.mark.usefixtures("box_works")
 ENTRY = (
@@ -81,3 +84,13 @@ def test_printed_pieces_are_joined() -> None:
     shown = shown_live()
     raw = "任务 10%\r任务 20%\r\n".encode()
     assert "".join(shown(raw[n : n + 1]) for n in range(len(raw))) == "| 任务 10%\n| 任务 20%\n| \n"
+
+
+def test_a_site_keeps_smaller_models(tmp_path: Path, data: Path) -> None:
+    """It keeps that of every version of every entry."""
+    (tmp_path / "mine.py").write_text(ENTRY + SAVE + "        open(out + '/m', 'wb').truncate(600 << 20)\n")
+    with (
+        opened(f"{tmp_path / 'mine.py'}:Mine", rulebook("imagery"), ranked=True) as entry,
+        pytest.raises(EntryFailed, match="training wrote more than 512 MiB"),
+    ):
+        entry.train(data, tmp_path / "model")

@@ -29,7 +29,7 @@ from bciarena.writing import whole_folder
 
 PLENTY = Limits(memory_mib=16384, tmp_mib=1024, cores=0)
 """Training holds a whole set in memory, where a match holds a packet."""
-MOST_MIB = 4096  # of a model
+MOST_MIB, MOST_RANKED_MIB = 4096, 512  # of a model; a site keeps that of every version of every entry
 COPY_S = 600
 
 
@@ -92,9 +92,8 @@ def _run(
         "idle": sorted(rulebook.idle),
     }
     order = {"train": {"data": where[0], "out": where[1]}, "info": info}
-    done = run_errand(
-        box, order, budget_s, what="training", on_output=on_output, measure=lambda: too_much(work, MOST_MIB)
-    )
+    most = MOST_RANKED_MIB if box.ranked else MOST_MIB
+    done = run_errand(box, order, budget_s, what="training", on_output=on_output, measure=lambda: too_much(work, most))
     if done.code == NOTHING and not done.over:
         raise NothingToTrain(f"{box.package.name}: nothing to train: its class has no fit(recordings) and no fit(X, y)")
     if done.code == REFUSED and not done.over:

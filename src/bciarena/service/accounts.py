@@ -121,7 +121,7 @@ def reset_password(session: Session, actor: Account | None, name: str, new: str 
     account = account_named(session, name)
     if account is None:
         raise not_found()
-    new = new or secrets.token_urlsafe(12)
+    new = secrets.token_urlsafe(12) if new is None else new
     _set_password(session, account, new)
     record(session, actor, "password", account.name)
     session.commit()
