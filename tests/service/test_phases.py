@@ -288,8 +288,10 @@ def test_a_team_chooses_which_run_counts(sqlite_town):
     assert "Let this run count" in member.get(f"/runs/{first}").text
     assert member.post(f"/runs/{first}/choose").status_code == 303
     assert leader() == pytest.approx(30)
-    town.person("olga").api("PATCH", "/contests/spring/preliminary", json={"ends_at": PAST})
-    assert member.post(f"/runs/{first + 1}/choose").status_code == 409  # too late
+    for change in ({"revealed": True}, {"revealed": False, "ends_at": PAST, "late_until": time.time() + 1000}):
+        town.person("olga").api("PATCH", "/contests/spring/preliminary", json=change)
+        assert "Let this run count" not in member.get(f"/runs/{first + 1}").text
+        assert member.post(f"/runs/{first + 1}/choose").status_code == 409  # too late
 
 
 def test_quotas_late_submissions_and_one_team_each(sqlite_town, tmp_path):

@@ -83,6 +83,11 @@ def used_in_all(session: Session, phase_id: int, team_id: int, account_id: int) 
     return session.scalar(query) or 0
 
 
+def choice_open(phase: Phase) -> bool:
+    """Whether teams still say which run counts: neither late runs nor what was revealed may help them."""
+    return phase.counts == "chosen" and phase_state(phase) == "open" and not phase.revealed
+
+
 def choose(session: Session, account: Account, submission: Submission) -> None:
     """The team says which of its runs counts; until the phase ends it may change its mind."""
     phase = submission.phase
@@ -90,7 +95,7 @@ def choose(session: Session, account: Account, submission: Submission) -> None:
         raise not_found()
     if phase.counts != "chosen" or submission.disqualified:
         raise Refused(409, "refused.no_choice")
-    if phase_state(phase) not in ("open", "late"):
+    if not choice_open(phase):
         raise Refused(409, "refused.phase_over")
     same = (Submission.phase_id == phase.id, Submission.team_id == submission.team_id)
     for other in session.scalars(select(Submission).where(*same)):

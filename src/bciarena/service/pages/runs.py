@@ -19,7 +19,7 @@ from bciarena.report.texts import explained
 from bciarena.runs import rescore
 from bciarena.runs.folder import LEDGER
 from bciarena.service import figures, games, parts, phases, submissions
-from bciarena.service.contests import may_manage, phase_state
+from bciarena.service.contests import may_manage
 from bciarena.service.middleware import REPORT_POLICY
 from bciarena.service.models import Membership, Result, Submission
 from bciarena.service.notes import said
@@ -99,8 +99,7 @@ def _beside(page: Page, result: AnyResult, book: Rulebook) -> list[tuple[str, Sh
 def _can_choose(page: Page, run: Submission) -> bool:
     """Whether the asker may say that this run counts for its team."""
     mine = page.account is not None and page.session.get(Membership, (run.team_id, page.account.id)) is not None
-    open_still = run.phase.counts == "chosen" and phase_state(run.phase) in ("open", "late")
-    return mine and open_still and not run.chosen and not run.disqualified
+    return mine and phases.choice_open(run.phase) and not run.chosen and not run.disqualified
 
 
 def _score(site: Site, result: AnyResult) -> tuple[dict[str, Any], str]:
