@@ -166,7 +166,7 @@ def without_ends(session: Session, limit: int = 20) -> list[Result]:
 def make_ends(session: Session, storage: Storage, result: Result) -> None:
     """The intervals of a result that has none, from its run folder."""
     phase, run, book = session.get_one(Phase, result.phase_id), str(result.run), result.rulebook
-    data = str(session.get_one(Job, result.job_id).payload["data"])
+    data = str(session.get_one(Job, result.job_id).payload.get("data", ""))
     session.commit()  # this takes a while: hold no lock
     score = score_of_run(storage, run)
     if score.get("challenge") != book:  # re-scored under other rules since: the stored run has the old ones
