@@ -374,6 +374,30 @@ def test_a_team_has_so_much_room_and_no_more(tmp_path, database_url):
     town.close()
 
 
+def test_an_organiser_orders_so_many_simulated_blocks_and_no_more(sqlite_town):
+    """Ten phases of a hundred people would fill the disk and keep the keeper busy for days."""
+    olga, root = sqlite_town.person("olga", "organiser"), sqlite_town.person("root", "operator")
+
+    def spec(slug: str, *subjects: int) -> dict:
+        phases = [
+            {"name": f"p{k}", "data": {"simulate": {"subjects": n, "blocks": 20}}} for k, n in enumerate(subjects)
+        ]
+        return {"slug": slug, "title": slug, "rulebook": "rehab", "phase": phases}
+
+    def made(person, body: dict) -> tuple[int, str]:
+        said = person.api("POST", "/contests", json=body)
+        return said.status_code, said.json().get("key", "")
+
+    assert made(olga, spec("huge", *[100] * 10)) == (422, "refused.simulated")
+    assert made(olga, spec("one", 10, 5)) == (201, "")
+    assert made(olga, spec("two", 6)) == (422, "refused.simulated")
+    more = {"subjects3": "11", "blocks3": "20"}
+    assert olga.post("/organise/one/phases", {"name3": "more", **more}).status_code == 422
+    assert olga.post("/organise/one/p1/data", more).status_code == 422
+    assert [one["slug"] for one in olga.api("GET", "/contests").json()] == ["one"]
+    assert made(root, spec("three", 21)) == (201, "")
+
+
 def test_a_version_that_was_submitted_stays(sqlite_town, tmp_path):
     sqlite_town.contest()
     ann = sqlite_town.person("ann")

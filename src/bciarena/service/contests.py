@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import shutil
-import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from bciarena.protocol.seeds import secret_seed
 from bciarena.recording import Recording, open_recording
 from bciarena.recording.folder import KEY
 from bciarena.referee import Truth
+from bciarena.scratch import scratch
 from bciarena.service.audit import record
 from bciarena.service.models import Account, Change, Contest, Phase, Result, Submission
 from bciarena.service.refusals import Refused, not_found
@@ -67,6 +67,7 @@ def create(session: Session, owner: Account, spec: ContestSpec, roots: tuple[Pat
     except IntegrityError:
         session.rollback()
         raise Refused(409, "refused.slug_taken", slug=spec.slug) from None
+    bound_simulation(session, owner, contest)
     record(session, owner, "create", contest.slug)
     session.commit()
     return contest
@@ -108,6 +109,26 @@ def data_order(owner: Account, data: Data, roots: tuple[Path, ...] | None) -> di
     if data.simulate.seed is None:
         order["simulate"]["seed"] = secret_seed()
     return order
+
+
+MOST_BLOCKS, USUAL_BLOCKS = 400, 6  # a block takes up to 100 MB
+"""Simulated for all contests of an organiser; an operator may order more."""
+
+
+def bound_simulation(session: Session, actor: Account, contest: Contest) -> None:
+    """Refuse what fills the disk, and keeps the keeper busy for days; rolls back."""
+    if actor.role == "operator":
+        return
+    session.flush()
+    told = session.scalars(
+        select(Phase.data_about)
+        .join(Contest, Contest.id == Phase.contest_id)
+        .where(Contest.owner_id == contest.owner_id)
+    )
+    orders = [about["order"]["simulate"] for about in told if "simulate" in about.get("order", {})]
+    if sum(one["subjects"] * (one["blocks"] or USUAL_BLOCKS) for one in orders) > MOST_BLOCKS:
+        session.rollback()
+        raise Refused(422, "refused.simulated", most=MOST_BLOCKS)
 
 
 def usual_awards(book: str) -> list[dict[str, Any]]:
@@ -165,19 +186,19 @@ def prepare(session: Session, storage: Storage, secret: str, phase: Phase) -> No
     """Simulate or copy the phase's recordings into the storage and note what they hold; problems are noted as well."""
     order, book = phase.data_about["order"], phase.contest.rulebook
     session.commit()  # this takes a while: hold no lock
-    with tempfile.TemporaryDirectory(prefix="arena-data-") as work:
+    with scratch() as work:
         try:
             if "folder" in order:
                 folder = Path(order["folder"])
             else:
-                folder = Path(work) / "data"
+                folder = work / "data"
                 _simulate(book, order["simulate"], folder, phase.hidden_data)
             name, about = kept_recordings(storage, secret, phase, folder)
             about |= {"sets": {one: _stored(storage, Path(place)) for one, place in order.get("sets", {}).items()}}
         except BadInput as error:
             about, name = {"trouble": str(error)}, ""
         finally:
-            shutil.rmtree(Path(work) / "data", ignore_errors=True)
+            shutil.rmtree(work / "data", ignore_errors=True)
     # If two prepare the same phase, the first one's recordings stay; the same order gives the same bytes anyway.
     session.execute(
         update(Phase)

@@ -18,7 +18,7 @@ from bciarena.entries.archive import unpack
 from bciarena.errors import BadInput
 from bciarena.service.accounts import account_named
 from bciarena.service.audit import record
-from bciarena.service.contests import data_order, new_phase, note
+from bciarena.service.contests import bound_simulation, data_order, new_phase, note
 from bciarena.service.models import Account, Admission, Change, Contest, Organiser, Phase, Submission
 from bciarena.service.parts import terms_of
 from bciarena.service.refusals import Refused, not_found
@@ -87,6 +87,7 @@ def add_phase(
     note(session, actor, contest, "phase", "", item.name)
     record(session, actor, "phase", f"{contest.slug}/{item.name}: added")
     try:
+        bound_simulation(session, actor, contest)
         session.commit()
     except IntegrityError:
         session.rollback()
@@ -121,6 +122,7 @@ def change_data(session: Session, actor: Account, phase: Phase, data: Data, root
     phase.data_about = {"order": data_order(actor, data, roots) | kept}
     phase.data = ""
     phase.revision += 1
+    bound_simulation(session, actor, phase.contest)
     note(session, actor, phase.contest, f"{phase.name}: data", before, data.folder or "simulated")
     record(session, actor, "phase", f"{phase.contest.slug}/{phase.name}: other recordings")
     session.commit()
