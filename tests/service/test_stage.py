@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import socket
+import threading
 import time
 
 import pytest
@@ -13,12 +14,13 @@ from sqlalchemy import select
 
 from bciarena.cli import main
 from bciarena.cli._feed import Feed
+from bciarena.cli._live_final import played
 from bciarena.errors import BadInput
 from bciarena.jobs.model import Job
 from bciarena.jobs.queue import HELD
 from bciarena.service import contests, seals, stage
 from bciarena.service.keeper import work_once
-from bciarena.service.models import Stage, Submission, Team
+from bciarena.service.models import Stage, Submission, Team, Version
 from tests.accessibility import violations
 from tests.browser import until
 from tests.service.conftest import Town, packed, write_imagery
@@ -170,6 +172,17 @@ def test_its_pages_can_be_used_by_everybody(town, browser):
         context.close()
 
 
+def test_a_teams_package_plays_live_in_a_box_only(tmp_path):
+    """A plan may have been made for trying things out."""
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'challenge = "speller"\nsubject = 6\nout = "s"\nstream = "x"\nsandbox = "none"\n[[part]]\nsplit = "test"\nblocks = [1]\n'
+    )
+    version = Version(package="file-0", about={}, filename="p.zip")
+    with pytest.raises(BadInput, match="plays in a box only"):
+        played(None, version, plan, "run-1", True, "127.0.0.1", 0, threading.Event(), print)
+
+
 def test_the_clock_of_the_projector():
     one = Stage(shown_s=10.0, since=100.0, speed=5.0)
     assert stage.shown_s(one, 102.0) == 20.0
@@ -250,13 +263,17 @@ def test_runs_played_elsewhere_are_taken_as_what_they_are(sqlite_town, tmp_path,
     settle(town)
     assert olga.post("/runs/1/rerun").status_code == 409  # without a reason nothing is played again
     told = olga.get(f"{STAGE}/seals.json").json()
-    assert [[one["what"] for one in seal["said"]["departures"]] for seal in told["seals"]] == [["again"], ["early"]]
+    # Nothing but the folder says how it was played; what is signed says so.
+    departed = [[one["what"] for one in seal["said"]["departures"]] for seal in told["seals"]]
+    assert departed == [["attached", "again", "attached"], ["early", "attached"]]
     assert [one["said"]["team"] for one in told["repeated"]] == ["Alpha"]
     assert all(seals.is_whole(one, told["key"]) for one in told["seals"] + told["repeated"])
     state = olga.get(f"{STAGE}/state?lang=zh").json()
+    brought = "由运行文件夹 run-{} 带入：并非由本站运行，也未重新运行"
     assert [row["departures"] for row in state["teams"]] == [
-        ["重新上场：the amplifier fell down"], ["未按顺序出场：a train is late"],
-    ]  # fmt: skip
+        [brought.format("Alpha"), "重新上场：the amplifier fell down", brought.format("Alpha")],
+        ["未按顺序出场：a train is late", brought.format("Beta")],
+    ]
     history = olga.get("/organise/spring/edit?lang=zh").text
     assert "初赛: 上场" in history
     assert "Beta: 未按顺序出场：a train is late" in history

@@ -26,6 +26,8 @@ def played(
     if version.about.get("entry"):
         raise BadInput(f"{version.filename}: names its class only on the site; have the team put it into config.toml")
     reference = version.package.startswith("@")
+    if plan.sandbox != "bwrap" and not reference:
+        raise BadInput(f'{path}: sandbox = "{plan.sandbox}": the package of a team plays in a box only; leave it out')
     package = version.package if reference else str(site.storage.fetch(version.package))
     model = site.storage.fetch(version.model) if version.model else None
     part = replace(plan.parts[0], entry=package, model=model)

@@ -85,6 +85,8 @@ def attach(
     job.verdict, job.result, job.run, job.error = outcome.verdict, kept, outcome.run, outcome.error or None
     job.ended_at, job.machine = time.time(), machine
     job.started_at = job.ended_at - float(kept.get("wall_s", 0.0))
+    if machine is None:
+        turns.attached(session, actor, phase, run, folder.resolve().name)
     record(session, actor, "stage", f"{phase.contest.slug}/{phase.name}: live run of {team} (run {run.id})")
     session.commit()
     return run

@@ -1,8 +1,9 @@
 """Whose turn it is on a stage. Teams play live in the order drawn; what departs from it is kept with its reason.
 
 A departure stands with the team it concerns (``Stage.teams``): "early", it played before its turn; "again", its turn
-was repeated, because something on our side had disturbed it. Both are on the projector, in the signed statement, in the
-jury pack and in the contest's history; what was signed of a turn that was repeated is kept, too.
+was repeated, because something on our side had disturbed it; "attached", its run was brought in as a folder, and
+nothing but that folder says how it was played. All are on the projector, in the signed statement, in the jury pack and
+in the contest's history; what was signed of a turn that was repeated is kept, too.
 """
 
 from __future__ import annotations
@@ -76,6 +77,11 @@ def repeat(session: Session, actor: Account, phase: Phase, team: str, why: str, 
     stage.shown_s, stage.since = 0.0, None
     session.commit()
     return run
+
+
+def attached(session: Session, actor: Account | None, phase: Phase, run: Submission, folder: str) -> None:
+    """Note that a run was not played here (with the next commit): its reports may be anybody's."""
+    _depart(session, actor or phase.contest.owner, session.get_one(Stage, phase.id), run, "attached", folder)
 
 
 def turn_number(session: Session, run: Submission) -> int:
