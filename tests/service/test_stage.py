@@ -175,9 +175,8 @@ def test_its_pages_can_be_used_by_everybody(town, browser):
 def test_a_teams_package_plays_live_in_a_box_only(tmp_path):
     """A plan may have been made for trying things out."""
     plan = tmp_path / "plan.toml"
-    plan.write_text(
-        'challenge = "speller"\nsubject = 6\nout = "s"\nstream = "x"\nsandbox = "none"\n[[part]]\nsplit = "test"\nblocks = [1]\n'
-    )
+    keys = 'challenge = "speller"\nsubject = 6\nout = "s"\nstream = "x"\nsandbox = "none"\n'
+    plan.write_text(keys + '[[part]]\nsplit = "test"\nblocks = [1]\n')
     version = Version(package="file-0", about={}, filename="p.zip")
     with pytest.raises(BadInput, match="plays in a box only"):
         played(None, version, plan, "run-1", True, "127.0.0.1", 0, threading.Event(), print)
