@@ -7,7 +7,7 @@ import re
 import time
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from bciarena.jobs.model import Job
 from bciarena.recording import open_recording
@@ -252,3 +252,21 @@ def test_when_scores_are_rounded():
     assert not rounds(stage, now=50.0)
     stage.terms, stage.hidden_data = {}, False
     assert not rounds(stage, now=50.0)
+
+
+def test_runs_of_the_same_people_wait_for_each_other_on_whatever_data(sqlite_town, tmp_path):
+    """One that has learnt hidden labels could tell another, whose output its team sees."""
+    town = sqlite_town
+    write_imagery(town.settings.home / "data" / "olga" / "other", subjects=1, blocks=1)
+    season(town, {"name": "practice", "truth": "public", "data": {"folder": "olga/other"}}, {"name": "preliminary"})
+    ann = town.person("ann")
+    _, entry = team_with_entry(ann)
+    version = upload(ann, entry, packed(tmp_path / "p", GOOD))
+    for stage in ("practice", "preliminary"):
+        order = {"version_id": version, "contest": "spring", "phase": stage}
+        assert ann.api("POST", "/submissions", json=order).status_code == 201
+    with town.site.session(writes=False) as session:
+        first, second = session.scalars(select(Job).order_by(Job.id))
+        assert first.payload["data"] != second.payload["data"]
+    assert town.site.queue.lease("one", "here") is not None
+    assert town.site.queue.lease("two", "here") is None
