@@ -117,6 +117,7 @@ wheel: $(HANDBOOK) | $(BIN)/python
 
 # Long: the wheel in fresh environments, bare, with each extra and [all], on three Pythons; once with the oldest versions.
 matrix: wheel
+	@$(BIN)/python -m pip install --disable-pip-version-check -q uv
 	@$(BIN)/python scripts/matrix.py "$$(ls -t dist/*.whl | head -1)"
 	@$(BIN)/python scripts/matrix.py "$$(ls -t dist/*.whl | head -1)" --python 3.11 --extra all --lowest
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -141,6 +142,9 @@ def main() -> int:
     parser.add_argument("--extra", nargs="+")
     parser.add_argument("--lowest", action="store_true")
     asked = parser.parse_args()
+    uv = shutil.which("uv") or Path(sys.executable).with_name("uv")  # beside this Python: where `make matrix` puts it
+    if not Path(uv).exists():
+        parser.error("uv is missing: pip install uv")
     wheel = asked.wheel.resolve()
     extras = asked.extra if asked.extra is not None else ["", *extras_of(wheel)]
     extras_of(wheel)
@@ -151,12 +155,12 @@ def main() -> int:
             with tempfile.TemporaryDirectory(prefix="arena-matrix-") as folder:
                 home, place = Path(folder) / "env", Path(folder) / "work"
                 place.mkdir()
-                run("uv", "venv", "-q", "--python", version, home).check_returncode()
+                made = run(uv, "venv", "-q", "--python", version, home)
                 how = ["--resolution", "lowest-direct"] if asked.lowest else ["-c", ROOT / "requirements.lock"]
                 python, what = home / "bin" / "python", f"{wheel}[{extra}]" if extra else wheel
-                done = run("uv", "pip", "install", "-q", "--python", python, *how, what)
+                done = made if made.returncode else run(uv, "pip", "install", "-q", "--python", python, *how, what)
                 print(f"Python {version}, [{extra}]", flush=True)
-                wrong = [done.stderr] if done.returncode else try_all(python, place, extra == "all")
+                wrong = [done.stderr.strip()] if done.returncode else try_all(python, place, extra == "all")
             for line in wrong:
                 print("    WRONG", line)
             bad += len(wrong)
