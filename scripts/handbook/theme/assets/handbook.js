@@ -146,4 +146,11 @@ for (const block of document.querySelectorAll("main .code")) {
   });
   block.append(button);
 }
+
+// What is wider than its frame can be scrolled by keyboard; the rest is no stop on the way.
+const reachable = new ResizeObserver((all) => all.forEach(({ target }) => {
+  if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+  else target.removeAttribute("tabindex");
+}));
+document.querySelectorAll("main pre, main .scroll").forEach((item) => reachable.observe(item));
 theme();

@@ -73,6 +73,13 @@ function countdown(item) {
   setTimeout(() => countdown(item), hours >= 48 ? 60000 : 1000);
 }
 
+// What is larger than its frame can be scrolled by keyboard; the rest is no stop on the way.
+const reachable = new ResizeObserver((all) => all.forEach(({ target }) => {
+  if (target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight) target.tabIndex = 0;
+  else target.removeAttribute("tabindex");
+}));
+document.querySelectorAll("pre, .scroll").forEach((item) => reachable.observe(item));
+
 document.querySelectorAll("table").forEach(sortable);
 document.querySelectorAll("[data-until]").forEach(countdown);
 localTimes(document);
