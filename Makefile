@@ -75,7 +75,7 @@ run: setup
 	@$(BIN)/arena serve --demo
 
 test: setup-dev programs
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not realtime"
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not realtime"
 	@$(BIN)/python -m pytest -m realtime
 
 test-fast: setup-dev
