@@ -14,7 +14,8 @@ from tests.realdata import ABSENT, real_data
 pytest_plugins = ["tests.browser"]
 LONG = """
 live/test_soak service/test_roles simulator/test_conditions simulator/test_quality bench/test_decoders jobs/test_matches
-contests/imagery/test_entries service/test_keeping test_worked service/test_hidden entries/test_library upkeep/test_upkeep
+contests/imagery/test_entries service/test_keeping test_worked service/test_hidden entries/test_library
+upkeep/test_upkeep
 contests/speller/test_entries entries/test_libraries contests/rehab/test_entries contests/liveness/test_brain
 service/test_browser contests/turing/test_hands contests/liveness/test_entries live/test_faults jobs/test_ray
 chaos/test_storms service/test_demo test_bare contests/turing/test_entries entries/test_journey test_public
