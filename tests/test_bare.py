@@ -69,7 +69,8 @@ def data(tmp_path_factory):
 def test_says_which_extra_it_wants(bare, data, tmp_path, words, extra):
     code, _, said = arena(bare, *words.replace("{}", str(tmp_path)).replace("DATA", str(data)).split())
     assert code == 2, said
-    assert len(said.strip().splitlines()) == 1, said
+    assert sum(line.startswith("arena: ") for line in said.splitlines()) == 1, said
+    assert said.count("\n") <= 2, said  # a slow machine says what it does before it says what it lacks
     assert re.search(rf"pip install 'bciarena\[{extra}\]'", said), said
 
 

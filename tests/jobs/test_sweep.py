@@ -125,7 +125,10 @@ def test_only_data_folders_or_no_such_entry(tmp_path: Path, capsys: pytest.Captu
     assert "nothing.zip" in capsys.readouterr().err
 
 
-def test_queue_says_what_waits_and_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_queue_says_what_waits_and_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bciarena.jobs.queue.RETRY_S", (20.0, 20.0))  # a busy machine takes its time to look
     url = f"sqlite:///{tmp_path / 'a.db'}"
     queue = Queue(open_database(url))
     for _ in range(2):
