@@ -11,14 +11,14 @@ FAST := $(addprefix tests/,referee stream wire recording contestant importing pr
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test test-fast setup setup-dev programs lint format coverage bench chaos docs notebooks lock wheel matrix image wheelhouse sbom clean help
+.PHONY: run test test-fast setup setup-dev programs lint format coverage mutants bench chaos docs notebooks lock wheel matrix image wheelhouse sbom clean help
 
 help:
 	@echo "make run     build the demo contest and serve it on http://127.0.0.1:8000"
 	@echo "make test    set up what the tests need and run them all"
 	@echo "make setup   only the environment in .venv (command: .venv/bin/arena)"
 	@echo "make test-fast   rules, referee, stream, wire and readers: what needs no other program, within a minute"
-	@echo "make lint | format | coverage | bench | chaos | docs | notebooks | lock | wheel | matrix | image | wheelhouse | sbom | clean"
+	@echo "make lint | format | coverage | mutants | bench | chaos | docs | notebooks | lock | wheel | matrix | image | wheelhouse | sbom | clean"
 
 # The first Python that is new enough.
 $(BIN)/python:
@@ -89,6 +89,10 @@ coverage: setup-dev
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then export COVERAGE_CORE=sysmon; fi; \
 	$(BIN)/python -m coverage run -m pytest -q $(TESTS); ended=$$?; \
 	$(BIN)/python -m coverage combine -q && $(BIN)/python scripts/covered.py && exit $$ended
+
+# Long: changes that no test of referee, stream, match and contests notices; MUTANTS='referee/*.py' for a part of them.
+mutants: setup-dev
+	@$(BIN)/python scripts/mutants.py $(foreach path,$(MUTANTS),'$(path)')
 
 lint: setup-dev
 	$(BIN)/ruff format --check src tests scripts

@@ -34,6 +34,11 @@ def test_a_report_says_where_it_was_made_and_how_far_behind():
     assert desk.report(201, 0.1)["think_s"] == pytest.approx(0.56)
 
 
+def test_a_report_before_the_first_packet_is_one_at_the_beginning():
+    line = {"subject": 1, "block": 1, "position": 0, "packet": 0, "value": 201, "think_s": 0.0}
+    assert Desk(BOOK).report(201, 0.0) == line
+
+
 def test_on_the_data_clock_computing_takes_no_time():
     desk = Desk(BOOK, "data")
     desk.handed_out(1, 1, 1, 10, 3.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from bciarena.contests.spans import packet_end, trial_spans
 from bciarena.errors import BadInput
 from bciarena.inprocess import InProcess, play
 from bciarena.match import Match
+from bciarena.recording import Recording, Subject
 from bciarena.referee import Desk, Ledger, Truth, judge
 from bciarena.runs import run_match
 from bciarena.stream import Stream
@@ -39,6 +41,8 @@ def test_r2_limits_are_exclusive():
     (exact,) = judged(IMAGERY, [(3000, {0: 201})], report(1, 1, 10 + 1000, 201)).trials
     assert (just.status, just.correct, just.length_s) == ("in_time", True, 3.96)
     assert (exact.status, exact.correct, exact.length_s) == ("late", False, 4.0)
+    (short,) = judged(IMAGERY, [(1009, {0: 201})], report(1, 1, 1009, 201)).trials  # a last packet of 9 samples
+    assert (short.status, short.length_s) == ("in_time", 999 / 250)
 
 
 def test_r3_report_right_after_the_next_trigger_packet_belongs_to_the_earlier_trial():
@@ -88,6 +92,7 @@ def test_r6_thousands_of_repeats_are_told_once():
     score = judged(TURING, [(20000, {0: 9})], *made)
     assert len(score.notes) == 201
     assert score.notes[-1] == "and 797 more notes like these"
+    assert "only one is allowed" in judged(TURING, [(20000, {0: 9})], *made[:201]).notes[-1]  # 200 are told in full
 
 
 def test_r7_wrong_trials_take_time_too():
@@ -271,6 +276,46 @@ def test_reports_before_the_first_trial_are_ignored_and_noted():
     score = judged(IMAGERY, [(2000, {500: 201})], report(1, 1, 510, 201), report(1, 1, 0, 201))
     assert score.trials[0].status == "missing"
     assert sum("belongs to no trial" in note for note in score.notes) == 2
+
+
+def test_an_invalid_trial_is_shown_with_its_answer_and_scored_nowhere():
+    block = replace(make_block(IMAGERY, 6000, {0: 201, 2000: 202, 4000: 203}), invalid={2000: "samples were lost"})
+    reports = [report(1, 1, 260, 201), report(1, 1, 2260, 203), report(1, 1, 2300, 202), report(1, 1, 4260, 203)]
+    truth = Truth.of(IMAGERY, Recording((Subject("S01", (block,)),)))
+    score = judge(IMAGERY, truth, reports)
+    shown = [(t.trial, t.status, t.answer, t.correct, t.length_n) for t in score.trials]
+    assert shown[1] == (2, "invalid", "203", False, None)
+    assert score.metrics == {"accuracy": 1.0, "mean_length_s": 1.0}
+    assert score.notes == ["subject 1 block 1 trial 2 is invalid and left out: samples were lost"]
+    assert judge(IMAGERY, truth, []).trials[1].answer is None
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rate": 500}, "field srate: 500 Hz; imagery/1 is played at 250 Hz"),
+        ({"channels": IMAGERY.channels[:-1]}, "63 channels and a trigger row; imagery/1 has 64"),
+        ({"channels": ("X", *IMAGERY.channels[1:])}, f"row 0 is X; imagery/1 has {IMAGERY.channels[0]} there"),
+    ],
+)
+def test_data_of_another_form_is_refused(change, said):
+    block = make_block(IMAGERY, 1000, {0: 201})
+    block = replace(block, eeg=block.eeg[: len(change.get("channels", IMAGERY.channels))], **change)
+    with pytest.raises(BadInput, match=said):
+        Truth.of(IMAGERY, Recording((Subject("S01", (block,)),)))
+
+
+@pytest.mark.parametrize(
+    ("book", "codes", "said"),
+    [
+        (IMAGERY, {0: 201, 500: 249}, "code 249 at sample 500 stands where the truth was taken out"),
+        (IMAGERY, {0: 242}, "no trial in this block"),
+        (LIVENESS, {0: 129, 500: 130, 700: 241}, "trial 1, opened by code 129 at sample 0, has no 241"),
+    ],
+)
+def test_data_without_its_truth_is_refused(book, codes, said):
+    with pytest.raises(BadInput, match=said):
+        trial_spans(book, make_block(book, 1000, codes))
 
 
 def test_over_budget_makes_the_run_invalid_but_keeps_its_trials():
