@@ -85,7 +85,7 @@ PARTS = {
     "importing": {"contests", "importing"},
     "release": {"contests", "recording", "importing", "protocol", "release"},
     "audit": {"contests", "audit"},
-    "bench": {"bench"},
+    "bench": {"bench", "recording"},
     "reference": {"decoders", "recording", "protocol", "simulator"},
     "baseline": {"decoders", "recording"},
     "starter": set(),

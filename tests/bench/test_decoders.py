@@ -44,7 +44,7 @@ def test_the_judged_set_is_not_in_the_training_folder(tmp_path):
     for name in ("cali_train", "eval_train", "cali_A", "eval_A"):
         (tmp_path / "liveness" / name / "S01").mkdir(parents=True)
     sets = tmp_path / "liveness"
-    ready = decoders._prepared(decoders.Track("x", "liveness", sets, sets / "eval_A"), tmp_path / "place")
+    ready = decoders.prepared(decoders.Track("x", "liveness", sets, sets / "eval_A"), tmp_path / "place")
     assert sorted(folder.name for folder in ready.train.iterdir()) == ["cali_A", "cali_train", "eval_train"]
     assert ready.test == sets / "eval_A"
 

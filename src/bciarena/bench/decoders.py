@@ -48,12 +48,19 @@ class Track(NamedTuple):
     short: bool = False
     idle: bool = False
     layout: Callable[[Any], Any] | None = None
+    seed: int = FRESH_SEED
 
     @property
     def digest(self) -> str:
         if self.test is not None:
             return data_digest(self.train) + data_digest(self.test)
-        return f"{FRESH_SEED} {self.people}"
+        return f"{self.seed} {self.people}"
+
+    def names(self, peers: bool = True) -> list[str]:
+        """Entry, baseline and peers that play here."""
+        own = bench_of(self.challenge)
+        others = [name for name in own.peers if name not in own.slow or self.short] if peers else []
+        return [f"@{self.challenge}", f"@{self.challenge}-baseline", *others]
 
 
 def main(
@@ -73,17 +80,15 @@ def main(
         Called with a description of what is being done.
     """
     kept, rows = kept or KeptRows(), []
-    for track in _tracks(data, quick):
-        names = [f"@{track.challenge}", f"@{track.challenge}-baseline"]
-        own = bench_of(track.challenge)
-        names += [] if quick else [name for name in own.peers if name not in own.slow or track.short]
+    for track in tracks(data, quick):
+        names = track.names(peers=not quick)
         keys = {name: key_of(track.name, name, track.digest) for name in names}
-        codes = {name: _code(track, name) for name in names}
+        codes = {name: code_of(track, name) for name in names}
         found = {name: kept.find(keys[name], codes[name]) for name in names}
         if None in found.values():
             with tempfile.TemporaryDirectory(prefix="arena-bench-") as place:
                 tell(f"{track.name}: preparing recordings")
-                ready = _prepared(track, Path(place))
+                ready = prepared(track, Path(place))
                 for name in (name for name in names if found[name] is None):
                     found[name] = row = _row(ready, name, Path(place), tell)
                     kept.keep(keys[name], codes[name], row)
@@ -94,7 +99,8 @@ def main(
     return rows
 
 
-def _tracks(data: Path | None, quick: bool) -> Iterator[Track]:
+def tracks(data: Path | None, quick: bool) -> Iterator[Track]:
+    """Real recordings that are in the folder, then simulated people."""
     if data is not None:
         if not data.is_dir():
             raise BadInput(f"--data {data}: no such folder")
@@ -116,7 +122,7 @@ def _real(data: Path) -> Iterator[Track]:
             yield Track(title, name, train, data / one.test, short=one.short, idle=one.idle, layout=one.layout)
 
 
-def _code(track: Track, name: str) -> str:
+def code_of(track: Track, name: str) -> str:
     """Digest of what a row depends on: the entry with its decoders or the peer, and the simulator if it was used."""
     import inspect
 
@@ -130,7 +136,7 @@ def _code(track: Track, name: str) -> str:
     return key_of(made, *map(inspect.getsource, kinds))
 
 
-def _prepared(track: Track, place: Path) -> Track:
+def prepared(track: Track, place: Path) -> Track:
     """The track with its folders: simulated ones made, a training folder without the set that is judged."""
     if track.layout is not None:
         assert track.train is not None
@@ -154,9 +160,9 @@ def _prepared(track: Track, place: Path) -> Track:
     own = bench_of(track.challenge)
     train = place / "train"
     for split in own.train:
-        order = Order(track.challenge, split, track.people, own.blocks, FRESH_SEED)
+        order = Order(track.challenge, split, track.people, own.blocks, track.seed)
         make(order, train / split if len(own.train) > 1 else train)
-    make(Order(track.challenge, own.test, track.people, own.blocks, FRESH_SEED), place / "test")
+    make(Order(track.challenge, own.test, track.people, own.blocks, track.seed), place / "test")
     return track._replace(train=train if own.train else None, test=place / "test")
 
 
@@ -164,7 +170,7 @@ def _row(track: Track, name: str, place: Path, tell: Tell) -> dict[str, Any]:
     """Train, play and measure one entry or peer."""
     book = rulebook(track.challenge)
     tell(f"{track.name}: training {name}")
-    player, train_s, model_mb = (_entry if name.startswith("@") else _peer)(track, name, place)
+    player, train_s, model_mb = learnt(track, name, place)
     assert track.test is not None
     recording = open_recording(track.test)
 
@@ -203,8 +209,13 @@ def _row(track: Track, name: str, place: Path, tell: Tell) -> dict[str, Any]:
     return row
 
 
+def learnt(track: Track, name: str, place: Path) -> tuple[Player, float, float]:
+    """An entry or a peer that was trained on the track: player, seconds of training, megabytes of model."""
+    return (_entry if name.startswith("@") else _peer)(track, name, place)
+
+
 def _entry(track: Track, name: str, place: Path) -> tuple[Player, float, float]:
-    """A reference entry in its box, trained there too: player, seconds of training, megabytes of model."""
+    """A reference entry in its box, trained there too."""
     from bciarena.entries.opened import opened
 
     book = rulebook(track.challenge)

@@ -68,9 +68,10 @@ def code_digest(files: Iterable[Path]) -> str:
 
 
 def _imported(tree: ast.Module) -> list[Path]:
-    """Files of our own decoders and simulator that a module imports; the platform around them does not count."""
+    """Files of our own decoders, simulator and contests that a module imports; the platform does not count."""
     names = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
-    places = [name.split(".")[1:] for name in names if name.startswith(("bciarena.decoders.", "bciarena.simulator."))]
+    places = [name.split(".")[1:] for name in names if name.startswith("bciarena.")]
+    places = [p for p in places if p[0] in ("decoders", "simulator") or (p[0] == "contests" and len(p) > 2)]
     return [HOME.joinpath(*place).with_suffix(".py") for place in places]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from bciarena.contests import contest
 from bciarena.contests.rulebook import Rulebook
 
 Array = NDArray[np.float64]
+STRANGER = 0
 OCCIPITAL = (42, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58)  # of the 64-row cap: Pz, POz, PO3-PO8, Oz, O1, O2
 
 
@@ -51,6 +53,11 @@ class Bench:
         Peers by their names on the page.
     slow : frozenset of str
         Peers that play short tracks only.
+    measure, unit : str
+        The rate that figures show, and its unit, where that is not the score.
+    smaller : callable, optional
+        Where blocks mix people: writes a smaller training folder (training folder, new folder, share of each person's
+        calibration, share of the people shown besides) and returns trials a person and people. See `bench.curves`.
     """
 
     people: int = 0
@@ -60,6 +67,9 @@ class Bench:
     real: Sequence[RealTrack] = ()
     peers: Mapping[str, type] = field(default_factory=dict)
     slow: frozenset[str] = frozenset()
+    measure: str = "score"
+    unit: str = ""
+    smaller: Callable[[Path, Path, float, float], tuple[float, int]] | None = None
 
 
 def bench_of(challenge: str | Rulebook) -> Bench:
@@ -90,6 +100,7 @@ class Windowed(ABC):
         grouped: dict[int, list[tuple[Array, int]]] = {}
         for subject, _, block in recording:
             grouped.setdefault(subject, []).extend(self.trials(block))
+        grouped[STRANGER] = [pair for pairs in grouped.values() for pair in pairs]
         for subject, pairs in grouped.items():
             live = [row for row in range(self.rows) if np.ptp([p[row] for p, _ in pairs]) > 0]
             x = np.array([p[live] for p, _ in pairs])
@@ -134,8 +145,12 @@ class Windowed(ABC):
         """Whether a trial opened in this packet."""
         return bool((packet.data[-1] == self.mark).any())
 
+    def of(self, subject: int) -> tuple[list[int], Any]:
+        """Rows with signal and the pipeline of a person; of everyone for a person without training data."""
+        return self.models.get(subject, self.models[STRANGER])
+
     def answer(self, subject: int) -> int:
-        rows, model = self.models[subject]
+        rows, model = self.of(subject)
         return int(model.predict(self.filtered(self.held)[rows][None])[0])
 
 

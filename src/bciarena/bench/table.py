@@ -16,7 +16,7 @@ from bciarena.bench.kept import KeptRows
 from bciarena.errors import BadInput
 
 BENCHES = ("engine", "box", "decisions", "jobs", "site", "live")
-LONG = ("soak", "decoders", "statistics")  # only when asked for by name
+LONG = ("soak", "decoders", "curves", "statistics")  # only when asked for by name
 
 
 def run_benches(
@@ -35,8 +35,8 @@ def run_benches(
         raise BadInput(f"no bench {unknown.pop()!r}: choose one of {', '.join((*BENCHES, *LONG))}")
     for name in names:
         with Console(stderr=True).status(f"measuring {name}") as status:
-            if name == "decoders":
-                text = _decoders(write, data, quick, KeptRows(fresh, stale), status)
+            if name in ("decoders", "curves"):
+                text = _decoders(name, write, data, quick, KeptRows(fresh, stale), status)
             elif name == "statistics":
                 from bciarena.bench import statistics
 
@@ -49,8 +49,8 @@ def run_benches(
             keep(write, name, text)
 
 
-def _decoders(write: Path | None, data: Path | None, quick: bool, kept: KeptRows, status: Status) -> str:
-    from bciarena.bench import decoder_page, decoders
+def _decoders(name: str, write: Path | None, data: Path | None, quick: bool, kept: KeptRows, status: Status) -> str:
+    from bciarena.bench import curve_page, curves, decoder_page, decoders
 
     def tell(text: str) -> None:
         if text.startswith("[done]"):
@@ -58,11 +58,13 @@ def _decoders(write: Path | None, data: Path | None, quick: bool, kept: KeptRows
         else:
             status.update(text)
 
-    rows = decoders.main(data, quick, kept, tell)
+    curved = name == "curves"
+    rows = curves.main(data, kept, tell) if curved else decoders.main(data, quick, kept, tell)
+    page, draw = (curve_page.page, curve_page.draw) if curved else (decoder_page.page, decoder_page.draw)
     if write is None:
-        return decoder_page.page(rows)
-    decoder_page.draw(rows, write.parent / "figures" / "decoders.svg")
-    return decoder_page.page(rows, "figures/decoders.svg")
+        return page(rows)
+    draw(rows, write.parent / "figures" / f"{name}.svg")
+    return page(rows, f"figures/{name}.svg")
 
 
 def machine() -> str:

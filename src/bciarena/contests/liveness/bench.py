@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bciarena.bench.peers import Array, Bench, RealTrack
+from bciarena.recording import open_sets
+from bciarena.recording.write import write_contest
 
 
 class TangentTrees:
@@ -90,6 +94,37 @@ def _pieces(recording: Any, window_n: int) -> tuple[Array, NDArray[np.int64]]:
     return np.array(eeg), np.array(codes)
 
 
+def smaller(train: Path, out: Path, calibration: float, shown: float) -> tuple[float, int]:
+    """A training folder with a share of each person's calibration trials, and a share of the people shown besides.
+
+    Returns calibration trials a person, and people shown besides: those of cali_train and eval_train.
+    """
+    sets = open_sets(train)
+    scored = max(name for name in sets if name.startswith("cali_") and name != "cali_train")
+    codes = {
+        name: Counter(event.code for _, _, b in sets[name] for event in b.events if event.code < 240) for name in sets
+    }
+    others = sorted({code % 64 for code in codes["cali_train"]})
+    others = others[: round(shown * len(others))]
+    kept_n = 0
+    for name, recording in sets.items():
+        met: Counter[int] = Counter()
+        for subject, number, block in recording:
+            starts = [event for event in block.events if event.code < 240]
+            edges = [event.sample for event in starts] + [block.samples]
+            data, pieces = block.data, [slice(0, edges[0])]
+            for event, end in zip(starts, edges[1:], strict=True):
+                met[event.code] += 1
+                few = met[event.code] <= max(1, round(calibration * codes[name][event.code]))
+                if few if name == scored else event.code % 64 in others:
+                    pieces.append(slice(event.sample, end))
+                    kept_n += name == scored
+            path = out / name / f"S{subject:02d}" / f"block_{number}.npz"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_contest(path, np.concatenate([data[:, p] for p in pieces], axis=1), block.rate, block.channels)
+    return kept_n / len({code % 64 for code in codes[scored]}), len(others)
+
+
 BENCH = Bench(
     people=23,
     train=("cali_train", "eval_train", "cali_B"),
@@ -97,4 +132,5 @@ BENCH = Bench(
     blocks=6,
     real=(RealTrack("real", "liveness", "liveness/eval_A"),),
     peers={"tangent space + LDA, boosted trees": TangentTrees},
+    smaller=smaller,
 )

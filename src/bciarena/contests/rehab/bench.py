@@ -32,4 +32,6 @@ class LimbTangentSpace(_Limb, TangentSpace):
 BENCH = Bench(
     people=3,
     peers={"CSP + LDA (MNE)": LimbCspLda, "tangent space + LR (pyriemann)": LimbTangentSpace},
+    measure="mean_points",
+    unit="points a trial",
 )

@@ -62,7 +62,7 @@ class CcaCsp(CspLda):
         best = max(flickers, key=lambda task: rho[task - 3])
         if rho[best - 3] > np.quantile(self.quiet, 0.9) or len(flickers) == len(self.possible):
             return best
-        rows, model = self.models[subject]
+        rows, model = self.of(subject)
         odds = dict(zip(model.classes_, model.predict_proba(self.filtered(self.held)[rows][None])[0], strict=True))
         return max((task for task in self.possible if task not in flickers), key=lambda task: odds[task])
 

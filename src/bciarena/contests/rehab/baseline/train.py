@@ -14,11 +14,12 @@ from bciarena.errors import BadInput
 from bciarena.recording import open_recording
 
 WINDOW_N = 3600  # 3.6 s at 1000 Hz, counted from the packet after the trigger's
+STRANGER = 0  # fitted on everyone's trials, for people who have none
 SHRINK = 0.05  # as in the imagery baseline
 
 
 def train(data: str, out: str) -> None:
-    """Fit one classifier per subject number and write them into ``out``."""
+    """Fit one classifier per subject number, and one for strangers, and write them into ``out``."""
     epochs, labels = {}, {}
     for subject, _, block in open_recording(data):
         for event in block.events:
@@ -30,6 +31,9 @@ def train(data: str, out: str) -> None:
                 labels.setdefault(subject, []).append(event.code)
     if not epochs:
         raise BadInput(f"{data}: no trial (codes 1-4) in it; is this a training folder?")
+    for subject in list(epochs):
+        epochs.setdefault(STRANGER, []).extend(epochs[subject])
+        labels.setdefault(STRANGER, []).extend(labels[subject])
     for subject in epochs:
         classifier = make_pipeline(CSP(pairs=2, shrink=SHRINK), LinearDiscriminantAnalysis())
         classifier.fit(np.array(epochs[subject]), labels[subject])

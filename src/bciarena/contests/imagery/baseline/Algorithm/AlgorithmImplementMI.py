@@ -1,7 +1,8 @@
 """Common spatial patterns and a linear discriminant on one window of 1.48 s: the classic method, in a few lines.
 
 It keeps the last samples of the filtered stream, waits until enough packets have come since the trial's
-trigger, classifies them, and reports. ``train.py`` wrote one classifier per subject into ``model/``.
+trigger, classifies them, and reports. ``train.py`` wrote one classifier per subject into ``model/``, and one for
+people it does not know.
 """
 
 from pathlib import Path
@@ -34,7 +35,7 @@ class AlgorithmImplementMI(AlgorithmInterface):
                 window.append(filtered)
                 epoch = np.concatenate(window, axis=1)
                 if epoch.shape[1] >= WINDOW_N:
-                    model = models.get(packet.subject_id, models[min(models)])
+                    model = models.get(packet.subject_id, models[0])  # 0: of everyone, for a stranger
                     report = ReportModel()
                     report.result = int(model.predict(epoch[None, :, :WINDOW_N])[0])
                     self.task.report(report)

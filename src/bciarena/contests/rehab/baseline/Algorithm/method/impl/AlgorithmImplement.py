@@ -1,7 +1,7 @@
 """Common spatial patterns and a linear discriminant on one window of 3.6 s: four classes, in a few lines.
 
 It collects the packets that follow a trial's trigger, filters and classifies them, and reports.
-``train.py`` wrote one classifier per subject into ``model/``.
+``train.py`` wrote one classifier per subject into ``model/``, and one for people it does not know.
 """
 
 from pathlib import Path
@@ -31,7 +31,7 @@ class AlgorithmImplement(AlgorithmInterface):
                 trial = np.concatenate(window, axis=1)
                 if trial.shape[1] >= WINDOW_N:
                     filtered = sosfilt(band_pass(8, 30, 1000), trial[:, :WINDOW_N] - trial[:, :1], axis=1)
-                    model = models.get(packet.subject_id, models[min(models)])
+                    model = models.get(packet.subject_id, models["0"])  # of everyone, for a stranger
                     answer = model.predict(filtered[None, :, 400:])[0]
                     await self._proxy.report(AlgorithmResultObject(result=str(answer)))
                     collecting = False
