@@ -50,7 +50,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     from matplotlib.lines import Line2D
 
     found = by_track(rows)
-    style = {"font.size": 9, "svg.fonttype": "none", "svg.hashsalt": "bench", "axes.axisbelow": True}
+    style: Any = {"font.size": 9, "svg.fonttype": "none", "svg.hashsalt": "bench", "axes.axisbelow": True}
     with matplotlib.rc_context(style):
         sheet = Figure(figsize=(10, 2.5 * len(found) + 0.4), layout="constrained")
         for number, (track, mine) in enumerate(found.items()):

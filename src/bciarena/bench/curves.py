@@ -78,8 +78,8 @@ def main(data: Path | None, kept: KeptRows, tell: Tell = lambda text: None) -> l
                 ready = _unpacked(prepared(track, Path(place)), Path(place))
                 lessons = list(_lessons(ready, Path(place)))
                 for name in (name for name in names if found[name] is None):
-                    found[name] = done = {"points": _points(ready, name, lessons, Path(place), tell)}
-                    kept.keep(keys[name], codes[name], done)
+                    found[name] = curve = {"points": _points(ready, name, lessons, Path(place), tell)}
+                    kept.keep(keys[name], codes[name], curve)
         for name in names:
             if done := found[name]:
                 tell(f"[done] {track.name}, {name}: {len(done['points'])} points")
