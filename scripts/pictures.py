@@ -27,13 +27,13 @@ by the rules of the contest.</span></body>"""
 
 def board(open_in: BrowserContext, site: str) -> Page:
     page = open_in.new_page()
-    page.goto(f"{site}/contests/demo-speller")
+    page.goto(f"{site}/contests/demo-speller/board")
     return page
 
 
 def report(open_in: BrowserContext, site: str) -> Page:
     page = open_in.new_page()
-    page.goto(f"{site}/contests/demo-imagery")
+    page.goto(f"{site}/contests/demo-imagery/practice")
     page.get_by_role("link", name="Arena reference").click()
     page.get_by_role("link", name="Full report").click()
     return page
@@ -45,6 +45,10 @@ def stage(open_in: BrowserContext, lab: str) -> Page:
     page.goto(f"{lab}/stage")
     operator.goto(f"{lab}/operator")
     page.wait_for_timeout(2000)
+    if operator.locator("#confirm").count():  # the screen flickers: somebody has to say that the subject was told
+        operator.check("#confirm")
+        page.keyboard.press("Enter")  # and the subject agrees to the warning
+        page.wait_for_timeout(500)
     operator.click("[data-command=start]")
     page.wait_for_timeout(9000)
     return page
