@@ -63,6 +63,18 @@ def test_lists_and_tables_are_drawn_as_such(handbook):
             assert not re.search(r"^(?:[-*] |\d+\. |\|)", paragraph, re.M), f"{page}: {paragraph[:200]}"
 
 
+def test_headings_pictures_and_tables_can_be_heard(handbook):
+    """No level is left out, every picture says what it shows, no header is empty, and wide tables have a frame."""
+    for page in handbook.rglob("*.html"):
+        main = page.read_text("utf-8").split("<main", 1)[1]
+        levels = [int(level) for level in re.findall(r"<h([1-6])", main)]
+        assert levels.count(1) == 1, page
+        assert all(after <= before + 1 for before, after in zip([0, *levels], levels, strict=False)), page
+        assert all(re.search(r'alt="[^"]', picture) for picture in re.findall(r"<img[^>]*>", main)), page
+        assert not re.search(r"<th[^>]*></th>", main), page
+        assert main.count("<table") == main.count('<div class="scroll"><table>'), page
+
+
 def test_reference_is_made_from_the_code(handbook):
     import typer.main
 
