@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from bciarena.decoders.motor import MotorSetup, MotorStream, cut_trials
+from bciarena.decoders.motor import MotorSetup, MotorStream, cut_trials, mean_whitening, tangent
 from bciarena.decoders.motor_model import MotorModel, MotorPlayer, TrainingBlock, alike, choose_setup
 from bciarena.decoders.pooled import PooledRidge
 from bciarena.decoders.stopping import Itr
@@ -112,6 +112,18 @@ def test_packets_and_whole_blocks_give_the_same_features(setup):
             stream.start_trial()
             trial += 1
     assert trial == 15
+
+
+def test_regions_are_tangent_vectors_of_their_own_electrodes():
+    """Side by side, as large as if each had all electrodes; other electrodes do not matter."""
+    covs = cut_trials(SETUP, block(1).eeg, block(1).starts_n)[1][:, 2]
+    parts = replace(SETUP, regions=((0, 1, 2, 3, 4, 5), (1, 4)))
+    both = tangent(parts, covs, mean_whitening(parts, covs))
+    np.testing.assert_allclose(both[:, :21], tangent(SETUP, covs, mean_whitening(SETUP, covs)))
+    pair = replace(SETUP, rows=(1, 4))
+    few = covs[:, :, [[1], [4]], [1, 4]]
+    np.testing.assert_allclose(both[:, 21:], 3 * tangent(pair, few, mean_whitening(pair, few)))
+    assert MotorSetup.from_dict(parts.to_dict()) == parts
 
 
 def test_evidence_before_the_onset_is_found_by_rehearsal():

@@ -37,7 +37,7 @@ GAIN = tuple(tuple(1.0 if a == t else 0.5 * (a % 2 == t % 2) for a in range(4)) 
 
 @dataclass(frozen=True)
 class LimbPerson:
-    """One person's whitening (bands, ch, ch), weights and the scores of the mean trial.
+    """One person's whitening (regions, bands, ch, ch), weights and the scores of the mean trial.
 
     ``side`` is (features,), ``movement`` (sides, features); offsets likewise without features. Scores above zero speak
     for the right side, for the fist.

@@ -51,6 +51,9 @@ class MotorSetup:
     power_whole : int
         Decision time whose covariance window, of settled imagery, also teaches the shorter ones: what a class looks
         like is the same in half a second and in two, and is seen better in two.
+    regions : tuple of tuples of int
+        Electrodes (positions in ``rows``) whose covariance is taken on its own, as many tangent vectors side by side;
+        none: all electrodes at once. The logarithm of a few electrodes' covariance is surer than that of many.
     shrink, ridge : float
         Shrinkage of a window's covariance; ridge of the whitening.
     """
@@ -67,8 +70,14 @@ class MotorSetup:
     power_from: int = 7
     power_least: int = 10
     power_whole: int = 46
+    regions: tuple[tuple[int, ...], ...] = ()
     shrink: float = 0.1
     ridge: float = 0.01
+
+    @property
+    def parts(self) -> list[NDArray[np.int64]]:
+        """Electrodes of each region."""
+        return [np.array(region) for region in self.regions or (range(len(self.rows)),)]
 
     @property
     def whole(self) -> int:
@@ -108,6 +117,7 @@ class MotorSetup:
         """The setup that ``to_dict`` described."""
         plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         plain["power_hz"] = tuple(map(tuple, values["power_hz"]))
+        plain["regions"] = tuple(map(tuple, values["regions"]))
         return cls(**plain)
 
 
@@ -224,17 +234,27 @@ def cut_trials(
 def tangent(setup: MotorSetup, covs: NDArray[Any], white: Floats) -> Floats:
     """Tangent vectors (..., features) of covariances (..., bands, channels, channels).
 
-    ``white`` holds one whitening matrix per band, shape (bands, channels, channels).
+    ``white`` holds one whitening matrix per region and band, shape (regions, bands, channels, channels). Vectors of
+    different regions get about the same norm.
     """
-    centred = white @ np.asarray(covs, dtype=float) @ white
-    vectors = half_vector(log_matrix(shrunk(centred, setup.shrink)))
-    return vectors.reshape(*vectors.shape[:-2], -1)
+    covs = np.asarray(covs, dtype=float)
+    parts = []
+    for region, matrices in zip(setup.parts, white, strict=True):
+        mine = matrices[:, region[:, None], region]
+        centred = mine @ covs[..., region[:, None], region] @ mine
+        vectors = half_vector(log_matrix(shrunk(centred, setup.shrink))) * (len(setup.rows) / len(region))
+        parts.append(vectors.reshape(*vectors.shape[:-2], -1))
+    return np.concatenate(parts, axis=-1)
 
 
 def mean_whitening(setup: MotorSetup, covs: NDArray[Any]) -> Floats:
-    """Whitening (bands, channels, channels) of a person's mean covariance; input (trials, bands, ch, ch)."""
+    """Whitening (regions, bands, channels, channels) of a person's mean covariance; input (trials, bands, ch, ch)."""
     mean = np.asarray(covs, dtype=float).mean(axis=0)
-    return np.stack([whitening(band, setup.ridge) for band in mean])
+    out = np.zeros((len(setup.parts), *mean.shape))
+    for region, white in zip(setup.parts, out, strict=True):
+        for band, matrix in zip(mean, white, strict=True):
+            matrix[region[:, None], region] = whitening(band[region[:, None], region], setup.ridge)
+    return out
 
 
 def _referenced(rows: NDArray[Any]) -> Floats:

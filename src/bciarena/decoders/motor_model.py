@@ -47,7 +47,7 @@ class PersonModel:
 
     Attributes
     ----------
-    white : array, shape (bands, channels, channels)
+    white : array, shape (regions, bands, channels, channels)
     slow : array, shape (times, slow packets, channels, classes)
     power : array, shape (times, tangent features, classes)
     offset : array, shape (2, times, classes)
@@ -206,15 +206,16 @@ def choose_setup(
     """The setup that tells most on blocks left out, and how many bits a trial each tells.
 
     All people of a set went through the same experiment, so one setup is chosen for all of them, at a few decision
-    times and with the first band, on a part of the people where there are many. The first is kept unless another is
-    better by more than two standard errors over blocks of the difference. Bits are compared, and not scores of
-    answers: they are the same evidence with much less chance in it.
+    times and with the first band and region, on a part of the people where there are many. The first is kept unless
+    another is better by more than two standard errors over blocks of the difference. Bits are compared, and not scores
+    of answers: they are the same evidence with much less chance in it.
     """
     trials = sum(len(b.labels) for blocks in people.values() for b in blocks)
     few = {n: people[n] for n in list(people)[:: max(1, trials // ENOUGH)]}
     each = []
     for setup in setups:
-        coarse = replace(setup, times=(*setup.times[::LOOKS_APART],), power_hz=setup.power_hz[:1])
+        few_times = (*setup.times[::LOOKS_APART],)
+        coarse = replace(setup, times=few_times, power_hz=setup.power_hz[:1], regions=setup.regions[:1])
         data = _Features(coarse, few)
         scores = _experts(data, own=1.0)[2].mean(axis=1)
         posteriors = LogPool().fit(scores, data.truth, coarse.times_s).posteriors(scores, coarse.times_s)
@@ -426,7 +427,8 @@ def _experts(data: _Features, own: float) -> tuple[list[PooledRidge], list[Poole
 
 def _looks(setup: MotorSetup, blocks: Sequence[TrainingBlock]) -> Floats:
     """What each trial's recording looks like (trials, features): its covariance above the rhythms of imagery."""
-    look = replace(setup, times=setup.times[-1:], power_hz=((LOOKS_HZ[0], min(LOOKS_HZ[1], 0.45 * setup.rate)),))
+    band = (LOOKS_HZ[0], min(LOOKS_HZ[1], 0.45 * setup.rate))
+    look = replace(setup, times=setup.times[-1:], power_hz=(band,), regions=())
     covs = np.concatenate([cut_trials(look, np.asarray(b.eeg), b.starts_n)[1] for b in blocks])[:, 0]
     return tangent(look, covs, mean_whitening(look, covs))
 

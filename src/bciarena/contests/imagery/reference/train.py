@@ -14,6 +14,9 @@ SCALP = tuple(range(59))
 TIMES = (*range(1, 24, 2), 26, 29, 32, 36, 40, 46, 53, 61, 70, 80, 89, 98)
 BANDS_HZ = ((8.0, 30.0),)  # mu and beta; above, recordings differ more than classes
 WHITENING = 0.1
+# All electrodes; without forehead and temples, where eyes and jaw are heard; central and parietal ones; central ones.
+CENTRAL = (*range(16, 23), *range(25, 32), *range(34, 40))
+REGIONS = (SCALP, (*range(7, 14), *CENTRAL, *range(42, 59)), (*CENTRAL, *range(42, 56)), CENTRAL)
 # Where the cue may stand: slow potentials are looked at from there on, power from a little later (in packets of 40 ms).
 VIEWS = {
     "a cue at the onset": {"slow_from": 0, "power_from": 7},
@@ -36,7 +39,16 @@ def train(data: str, out: str) -> None:
         labelled = TrainingBlock(np.asarray(block.eeg), starts[inside], codes[at[inside]])
         people.setdefault(number, []).append(labelled)
     setups = [
-        MotorSetup(rate=250, packet_n=PACKET_N, rows=SCALP, times=TIMES, power_hz=BANDS_HZ, ridge=WHITENING, **view)
+        MotorSetup(
+            rate=250,
+            packet_n=PACKET_N,
+            rows=SCALP,
+            times=TIMES,
+            power_hz=BANDS_HZ,
+            regions=REGIONS,
+            ridge=WHITENING,
+            **view,
+        )
         for view in VIEWS.values()
     ]
     setup, tried = choose_setup(setups, people)
