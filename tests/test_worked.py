@@ -36,6 +36,7 @@ LAST = {
     "howto/season.md": "season",
     "howto/finals.md": "0 things wrong",
     "explain/statistics.md": "power",
+    "explain/simulator.md": "score",
 }
 """What the last command of the page's examples says."""
 LIVE = {"start/lab.md", "howto/headset.md"}
