@@ -76,7 +76,7 @@ run: setup
 
 test: setup-dev programs
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not realtime"
-	@$(BIN)/python -m pytest -m realtime
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m realtime $$(grep -rl --include='test_*.py' mark.realtime tests)
 
 test-fast: setup-dev
 	@$(BIN)/python -m pytest -q -n auto $(FAST)

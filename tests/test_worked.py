@@ -55,7 +55,8 @@ def beside(line, log):
     words = [sys.executable, "-m", "bciarena", *shlex.split(line, comments=True)[1:-1]]
     with log.open("wb") as said, subprocess.Popen(words, stdout=said, stderr=said) as child:
         try:
-            until = time.monotonic() + 60
+            # A server says where it is; a stream is looked for by the page's next command, and may say nothing.
+            until = time.monotonic() + (60 if words[3] == "serve" else 0)
             while not log.stat().st_size and child.poll() is None and time.monotonic() < until:
                 time.sleep(0.1)
             assert child.poll() is None, log.read_text()
